@@ -9,10 +9,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <random>
 #include <sstream>
@@ -52,10 +55,12 @@ class KilledJob : public ::testing::Test {
   void start() {
     std::string tasks;
     for (const std::string& task : kTasks) tasks += (tasks.empty() ? "" : ",") + task;
-    std::vector<std::string> arguments = {"kbench", "--candidates", folder_ / "mine", "--task",
-                                          tasks,    "--output",     results_};
-    std::istringstream options(
-        "--device cpu --preset smoke --max-seconds 0.02 --min-samples 2 --precision 0.9");
+    start({"--candidates", folder_ / "mine", "--task", tasks, "--output", results_},
+          "--device cpu --preset smoke --max-seconds 0.02 --min-samples 2 --precision 0.9");
+  }
+  void start(std::vector<std::string> arguments, const std::string& further) {
+    arguments.insert(arguments.begin(), "kbench");
+    std::istringstream options(further);
     for (std::string word; options >> word;) arguments.push_back(word);
     std::vector<char*> argv;
     for (std::string& argument : arguments) argv.push_back(argument.data());
@@ -92,6 +97,12 @@ class KilledJob : public ::testing::Test {
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
     ASSERT_TRUE(ended()) << "it hangs; so far it said " << read_file(folder_ / "out");
+  }
+
+  /// Kills it at once, and it alone.
+  void kill_program() {
+    if (program_ > 0) ::kill(program_, SIGKILL);
+    wait_for_end();
   }
 
   /// Kills one process of a random kind; false when there is none of it yet.
@@ -232,6 +243,179 @@ TEST_F(KilledModuleJob, LosesAndDoublesNothingAndLeavesNothingBehind) {
   const char* given = std::getenv("KBENCH_KILLS");
   if (given == nullptr) GTEST_SKIP() << "takes minutes: ctest -L soak";
   kill_and_check(std::atoi(given), 12000000);
+}
+
+/// A ModelNew whose forward() does not end, nor do the processes that it has started.
+constexpr const char* kLoops = R"(
+import os
+import torch
+
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        open("in_forward", "w").close()
+        if os.fork() == 0:
+            os.fork()
+        while True:
+            pass
+)";
+
+/// A process and when it started: its number may be taken again.
+using Known = std::pair<pid_t, std::string>;
+
+std::string started(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string line, word;
+  std::getline(file, line);
+  const size_t name = line.rfind(')');
+  if (name == std::string::npos) return "";
+  std::istringstream words(line.substr(name + 1));
+  constexpr int kStarted = 20;  // behind the name, the state first
+  for (int i = 0; i < kStarted; ++i) words >> word;
+  return word;
+}
+
+/// A process and all below it.
+void add_with_descendants(pid_t process, std::vector<Known>& all) {
+  all.emplace_back(process, started(process));
+  for (const pid_t child : children_of(process)) add_with_descendants(child, all);
+}
+
+class KilledLoop : public KilledJob {
+ protected:
+  /// The processes of the run, from the program to what runs the module, as far as there are any.
+  std::map<std::string, pid_t> chain() const {
+    std::map<std::string, pid_t> found = {{"program", program_}};
+    const auto child = [](pid_t parent, const std::string& said) {
+      for (const pid_t each : children_of(parent)) {
+        if (command_of(each).find(said) != std::string::npos) return each;
+      }
+      return pid_t{-1};
+    };
+    const pid_t judge = child(program_, " judge-process ");
+    if (judge < 0) return found;
+    found["judge"] = judge;
+    for (const pid_t runner : children_of(judge)) {
+      for (const pid_t helper : children_of(runner)) {
+        const pid_t python = child(helper, " -I -B -c ");
+        if (python < 0) continue;
+        found["runner"] = runner;
+        found["helper"] = helper;
+        found["python"] = python;
+        for (const pid_t each : children_of(helper)) {
+          if (each != python) found["guard"] = each;
+        }
+      }
+    }
+    return found;
+  }
+
+  void start_loop() {
+    write_file(folder_ / "loops.py", "# task: level1/19\n" + std::string(kLoops));
+    start({"run", folder_ / "loops.py"},
+          "--device cpu --preset smoke --compile-seconds 300 --device-seconds 300 "
+          "--total-seconds 300");
+  }
+  /// The scratch folder of the Python that runs the module; empty while there is none.
+  static std::string scratch_of(const std::map<std::string, pid_t>& processes) {
+    const auto python = processes.find("python");
+    if (python == processes.end()) return "";
+    std::error_code ignored;
+    return std::filesystem::read_symlink("/proc/" + std::to_string(python->second) + "/cwd",
+                                         ignored);
+  }
+  /// Its module says so there.
+  bool in_forward() const {
+    const std::string folder = scratch_of(chain());
+    return !folder.empty() && std::filesystem::exists(folder + "/in_forward");
+  }
+
+  /// Kills a process of those in chain(). All that was below it must end, in seconds, and its
+  /// scratch folder with it: the module's own limit is minutes. Then kills the program, after which
+  /// there must be nothing at all.
+  void kill_and_look(const std::string& name, const std::map<std::string, pid_t>& processes,
+                     double within) {
+    SCOPED_TRACE("killed " + name);
+    const pid_t victim = processes.at(name);
+    const std::string scratch = scratch_of(processes);
+    std::vector<Known> below;
+    add_with_descendants(victim, below);
+    if (name == "guard") below.clear();  // Nothing ends with it; what follows ends without it.
+    ASSERT_EQ(::kill(victim, SIGKILL), 0);
+    expect_gone("what was below it", within, [&] {
+      ended();
+      return std::ranges::none_of(below, [](const Known& each) {
+        return alive(each.first) && started(each.first) == each.second;
+      });
+    });
+    kill_program();
+    expect_gone("what is left", within, [&] {
+      while (waitpid(-1, nullptr, WNOHANG) > 0) {
+      }
+      return children_of(getpid()).empty() &&
+             (scratch.empty() || !std::filesystem::exists(scratch));
+    });
+    ++killed_[name];
+  }
+  template <class Gone>
+  void expect_gone(const char* what, double within, const Gone& gone) {
+    const auto start = Clock::now();
+    const auto taken = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+    while (!gone() && taken() < within) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    longest_ = std::max(longest_, taken());
+    EXPECT_LT(taken(), within) << what;
+  }
+  void TearDown() override {
+    kill_program();
+    KilledJob::TearDown();
+    std::string counts;
+    for (const auto& [name, count] : killed_) counts += " " + std::to_string(count) + " " + name;
+    std::printf("killed%s; all gone within %.2f s\n", counts.c_str(), longest_);
+  }
+
+  double longest_ = 0;
+};
+
+/// On a busy machine seconds pass; what is not ended would stay for minutes.
+constexpr double kPatience = 30;
+
+TEST_F(KilledLoop, IsGoneWithWhateverProcessIsKilled) {
+  for (const char* name : {"program", "judge", "runner"}) {
+    start_loop();
+    const auto limit = Clock::now() + std::chrono::seconds(120);
+    while (!in_forward() && !ended() && Clock::now() < limit) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    if (ended()) {
+      const std::string said = read_file(folder_ / "out") + read_file(folder_ / "err");
+      if (said.find("takes a python3 with the package torch") != std::string::npos) {
+        GTEST_SKIP() << said;
+      }
+      FAIL() << said;
+    }
+    ASSERT_TRUE(in_forward());
+    const auto processes = chain();
+    ASSERT_TRUE(processes.contains(name)) << name;
+    ASSERT_NO_FATAL_FAILURE(kill_and_look(name, processes, kPatience));
+  }
+}
+
+/// At instants from before the first process is there until forward() has looped for a while.
+TEST_F(KilledLoop, IsGoneAtEveryInstant) {
+  const char* given = std::getenv("KBENCH_KILLS");
+  if (given == nullptr) GTEST_SKIP() << "takes minutes: ctest -L soak";
+  constexpr double kWithin = 2;
+  const unsigned seed = std::random_device()();
+  random_.seed(seed);
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::uniform_int_distribution<int> wait_ms(0, 6000);
+  for (int kill = 0; kill < std::atoi(given) && !HasFailure(); ++kill) {
+    start_loop();
+    std::this_thread::sleep_for(std::chrono::milliseconds(wait_ms(random_)));
+    const auto processes = chain();
+    auto victim = processes.begin();
+    std::advance(victim, random_() % processes.size());
+    kill_and_look(victim->first, processes, kWithin);
+  }
 }
 
 }  // namespace

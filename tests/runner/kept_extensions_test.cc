@@ -1,6 +1,7 @@
 // What is kept of the extensions of a ModelNew, and for whom.
 #include "harness/measure/runner/torch/kept_extensions.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +12,7 @@
 
 #include "harness/measure/runner/python_helper.h"
 #include "kbench/error.h"
+#include "libkbench/base/unique_fd.h"
 #include "tests/candidate/support.h"
 
 namespace kbench::runner {
@@ -28,6 +30,12 @@ std::string text_of(const std::string& path) {
 class KeptExtensionsTest : public ::testing::Test {
  protected:
   KeptExtensions of(const std::string& subject) const { return {cache_.path("kbench"), subject}; }
+  void keep(const std::string& subject) const {
+    of(subject).keep(UniqueFd(open(from_.path().c_str(), O_RDONLY | O_DIRECTORY)).get());
+  }
+  bool put(const std::string& subject, const std::string& to) const {
+    return of(subject).put_into(UniqueFd(open(to.c_str(), O_RDONLY | O_DIRECTORY)).get());
+  }
   ScratchFolder cache_, from_, to_;
 };
 
@@ -38,9 +46,9 @@ TEST_F(KeptExtensionsTest, AreTheLibrariesAndTheirNotes) {
   from_.write("a/a.made_by", "call");
   from_.write("a/main.o", "large");
   from_.write("b/b.so", "b");
-  EXPECT_FALSE(of("source").put_into(to_.path()));
-  of("source").keep(from_.path());
-  EXPECT_TRUE(of("source").put_into(to_.path()));
+  EXPECT_FALSE(put("source", to_.path()));
+  keep("source");
+  EXPECT_TRUE(put("source", to_.path()));
   EXPECT_EQ(text_of(to_.path("a/a.so")), std::string("\x7f"
                                                      "ELF\0x",
                                                      6));
@@ -51,16 +59,16 @@ TEST_F(KeptExtensionsTest, AreTheLibrariesAndTheirNotes) {
 
 TEST_F(KeptExtensionsTest, AreFoundByTheirOwnSourceOnly) {
   from_.write("a/a.so", "a");
-  of("source").keep(from_.path());
-  EXPECT_FALSE(of("another").put_into(to_.path()));
+  keep("source");
+  EXPECT_FALSE(put("another", to_.path()));
   // Nor under another's name.
   for (const auto& each : fs::directory_iterator(cache_.path("kbench"))) {
     if (each.path().filename() == "key") continue;
-    of("another").keep(from_.path());
+    keep("another");
     for (const auto& other : fs::directory_iterator(cache_.path("kbench"))) {
       if (other.path() == each.path() || other.path().filename() == "key") continue;
       fs::copy_file(each.path(), other.path(), fs::copy_options::overwrite_existing);
-      EXPECT_FALSE(of("another").put_into(to_.path()));
+      EXPECT_FALSE(put("another", to_.path()));
       return;
     }
   }
@@ -72,29 +80,52 @@ TEST_F(KeptExtensionsTest, FollowNoLinkOutOfTheFolder) {
   outside.write("secret.so", "secret");
   from_.write("a/a.so", "a");
   fs::create_symlink(outside.path("secret.so"), from_.path("a/secret.so"));
-  of("one").keep(from_.path());
-  EXPECT_FALSE(of("one").put_into(to_.path()));
+  keep("one");
+  EXPECT_FALSE(put("one", to_.path()));
   fs::remove(from_.path("a/secret.so"));
   fs::create_directory_symlink(outside.path(), from_.path("b"));
-  of("one").keep(from_.path());
-  EXPECT_TRUE(of("one").put_into(to_.path()));
+  keep("one");
+  EXPECT_TRUE(put("one", to_.path()));
   EXPECT_FALSE(fs::exists(to_.path("b")));
+}
+
+/// The folder that they are put into may have been changed by a candidate.
+TEST_F(KeptExtensionsTest, ArePutBehindNoLink) {
+  const ScratchFolder outside;
+  from_.write("a/a.so", "a");
+  keep("one");
+  fs::create_directory_symlink(outside.path(), to_.path("a"));
+  EXPECT_FALSE(put("one", to_.path()));
+  fs::remove(to_.path("a"));
+  fs::create_directory(to_.path("a"));
+  fs::create_symlink(outside.path("new"), to_.path("a/a.so"));
+  EXPECT_FALSE(put("one", to_.path()));
+  EXPECT_TRUE(fs::is_empty(outside.path()));
+}
+
+TEST_F(KeptExtensionsTest, AreNoFileWithAnotherName) {
+  from_.write("a/a.so", "a");
+  fs::create_hard_link(from_.path("a/a.so"), from_.path("a/b.o"));
+  keep("one");
+  EXPECT_FALSE(put("one", to_.path()));
 }
 
 TEST_F(KeptExtensionsTest, AreNotKeptWhereTheyAreTooLarge) {
   from_.write("a/a.so", "a");
   fs::resize_file(from_.path("a/a.so"), (uintmax_t{64} << 20) + 1);
-  of("one").keep(from_.path());
-  EXPECT_FALSE(of("one").put_into(to_.path()));
+  keep("one");
+  EXPECT_FALSE(put("one", to_.path()));
 }
 
 TEST_F(KeptExtensionsTest, WithoutAFolderNothingIsKept) {
   from_.write("a/a.so", "a");
   const KeptExtensions none("", "one");
-  none.keep(from_.path());
-  EXPECT_FALSE(none.put_into(to_.path()));
-  of("one").keep(from_.path("missing"));
-  EXPECT_FALSE(of("one").put_into(to_.path()));
+  const UniqueFd folder(open(from_.path().c_str(), O_RDONLY | O_DIRECTORY));
+  none.keep(folder.get());
+  EXPECT_FALSE(none.put_into(folder.get()));
+  of("one").keep(-1);
+  keep("other");
+  EXPECT_FALSE(of("other").put_into(-1));
 }
 
 /// The folder that a job of the helper leaves its library in, whose content no two runs agree on.

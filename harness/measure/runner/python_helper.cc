@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,7 +30,6 @@
 #include "harness/measure/runner/torch/torch_process.h"
 #include "kbench/error.h"
 #include "kbench/text.h"
-#include "libkbench/base/files.h"
 #include "libkbench/base/text.h"
 
 namespace kbench::runner {
@@ -100,22 +100,32 @@ std::string architecture_in(const Json& job) {
   return "TORCH_CUDA_ARCH_LIST=" + job.at("architecture").get<std::string>();
 }
 
+/// A file in memory, to be read from its start. Throws kIo.
+UniqueFd nameless_file(const std::string& text) {
+  UniqueFd file(memfd_create("input", MFD_CLOEXEC));
+  for (size_t written = 0; file.open() && written < text.size();) {
+    const auto put = TEMP_FAILURE_RETRY(pwrite(file.get(), text.data() + written,
+                                               text.size() - written, static_cast<off_t>(written)));
+    if (put <= 0) throw Error(ErrorCode::kIo, "no memory for what python3 is to read");
+    written += static_cast<size_t>(put);
+  }
+  if (!file.open()) throw Error(ErrorCode::kIo, "no file for what python3 is to read");
+  return file;
+}
+
 /// Runs python3 in the scratch folder and ends all that it started. Returns the answer or a
 /// failure().
 Json run_python(const Json& job, const PythonInterpreter& python, const PythonScratch& scratch) {
-  const auto write = [&](const std::string& name, const std::string& text) {
-    replace_file(scratch.path(name), text, Sync::no);
-  };
-  write("script.py", job.at("script"));
-  write("input", job.at("input"));
-  for (const auto& [name, text] : job.at("files").items()) write(name, text);
-  const UniqueFd input(open(scratch.path("input").c_str(), O_RDONLY | O_CLOEXEC));
+  for (const auto& [name, text] : job.at("files").items()) {
+    scratch.write(name, text.get_ref<const std::string&>());
+  }
+  const UniqueFd input = nameless_file(job.at("input"));
   auto [answer_read, answer_write] = process::make_pipe();
   auto [output_read, output_write] = process::make_pipe();
   const pid_t child = fork();
   if (child == 0) {
     become_python(python, scratch,
-                  {.arguments = {scratch.path("script.py")},
+                  {.arguments = {"-c", job.at("script")},
                    .input = input.get(),
                    .output = output_write.get(),
                    .channel = answer_write.get(),
@@ -219,6 +229,7 @@ class HelperServer {
 
   Json ask(const Json& question, const std::vector<UniqueFd>& descriptors) {
     if (!torch_) return failure(ErrorCode::kInternal, "there is no PyTorch to be asked");
+    scratch_used_ = true;
     std::vector<int> sent;
     for (const UniqueFd& each : descriptors) sent.push_back(each.get());
     const bool held = question.at("held"), spin = question.at("spin");
@@ -289,16 +300,25 @@ class HelperServer {
     return answer;
   }
 
-  /// Into the folder of the PyTorch process.
+  /// Into the folder of the PyTorch process. At further sizes of the candidate all is there, and
+  /// its code has run on the device: nothing is kept of what it may have changed since.
   Json compile_extensions(const Json& job, const PythonInterpreter& python) {
-    const Json subject = {job.at("script"), job.at("input"), job.at("architecture"),
-                          python.program,   python.version,  python.cuda};
-    const KeptExtensions kept(process::cache_folder(),
-                              subject.dump(-1, ' ', false, Json::error_handler_t::replace));
-    const std::string folder = torch_scratch().path("extensions");
-    if (kept.put_into(folder)) return {{"answer", kDone}};
-    Json answer = run_python(job, python, torch_scratch());
-    if (answer.value("answer", "") == kDone) kept.keep(folder);
+    const Json made_from = {job.at("script"), job.at("input"), job.at("architecture"),
+                            python.program,   python.version,  python.cuda};
+    const std::string subject = made_from.dump(-1, ' ', false, Json::error_handler_t::replace);
+    if (extensions_of_ == subject) return {{"answer", kDone}};
+    const bool first = !scratch_used_;
+    const KeptExtensions kept(process::cache_folder(), subject);
+    const auto extensions = [&] { return torch_scratch().folder("extensions"); };
+    Json answer = {{"answer", kDone}};
+    if (!first || !kept.put_into(extensions().get())) {
+      scratch_used_ = true;
+      answer = run_python(job, python, torch_scratch());
+      if (answer.value("answer", "") != kDone) return answer;
+      if (first) kept.keep(extensions().get());
+    }
+    scratch_used_ = true;
+    extensions_of_ = subject;
     return answer;
   }
 
@@ -328,11 +348,23 @@ class HelperServer {
   std::optional<PythonScratch> scratch_;
   std::optional<TorchProcess> torch_;
   std::optional<process::Channel> torch_channel_;
-  bool shares_ = false;  ///< TorchProcess::share_processors() was called
+  std::string extensions_of_;  ///< what those in its folder were made from; empty: there are none
+  bool scratch_used_ = false;  ///< a candidate's code may have run in the folder
+  bool shares_ = false;        ///< TorchProcess::share_processors() was called
 };
 
-[[noreturn]] void serve(UniqueFd socket) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+/// Has the kernel kill this process when the last writing end of the pipe is closed. A parent-death
+/// signal would not do: the runner locks itself in, and Landlock keeps its signals from others.
+void end_with_writer(int reading_end) {
+  const bool set = fcntl(reading_end, F_SETOWN, getpid()) == 0 &&
+                   fcntl(reading_end, F_SETSIG, SIGKILL) == 0 &&
+                   fcntl(reading_end, F_SETFL, O_ASYNC) == 0;
+  pollfd end{reading_end, 0, 0};
+  if (!set || poll(&end, 1, 0) != 0) _exit(1);  // Or it has been closed before.
+}
+
+[[noreturn]] void serve(UniqueFd socket, const UniqueFd& runner) {
+  end_with_writer(runner.get());
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   signal(SIGPIPE, SIG_IGN);
@@ -347,12 +379,15 @@ class HelperServer {
 
 PythonHelper::PythonHelper() {
   auto [ours, theirs] = process::make_socket_pair();
+  auto [closed_with_runner, runner] = process::make_pipe();
   pid_ = fork();
   if (pid_ < 0) throw Error(ErrorCode::kIo, "no process for Python's helper");
   if (pid_ == 0) {
     ours.reset();
-    serve(std::move(theirs));
+    runner.reset();
+    serve(std::move(theirs), closed_with_runner);
   }
+  runner_ = std::move(runner);
   channel_ = std::make_unique<process::Channel>(std::move(ours));
 }
 

@@ -90,6 +90,7 @@ class PythonHelper {
                      std::span<const int> descriptors = {});
 
   std::unique_ptr<process::Channel> channel_;
+  UniqueFd runner_;  ///< closed when this process ends: the helper is killed then
   pid_t pid_ = -1;
 };
 

@@ -14,10 +14,13 @@
 #include <memory>
 
 #include "kbench/error.h"
+#include "kbench/text.h"
 #include "libkbench/base/unique_fd.h"
 
 namespace kbench::runner {
 namespace {
+
+constexpr int kFolder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 struct CloseFolder {
   void operator()(DIR* folder) const { closedir(folder); }
@@ -162,6 +165,27 @@ PythonScratch::PythonScratch()
   if (mkdtemp(path_.data()) == nullptr) {
     throw Error(ErrorCode::kIo, said("no scratch folder for Triton"));
   }
+  folder_ = UniqueFd(open(path_.c_str(), kFolder));
+  if (!folder_.open()) throw Error(ErrorCode::kIo, said(path_));
+}
+
+void PythonScratch::write(const std::string& name, std::string_view text) const {
+  const bool plain = !name.empty() && name.find('/') == std::string::npos;
+  const UniqueFd file(
+      plain ? openat(folder_.get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)
+            : -1);
+  bool whole = file.open();
+  while (whole && !text.empty()) {
+    const auto put = TEMP_FAILURE_RETRY(::write(file.get(), text.data(), text.size()));
+    whole = put > 0;
+    if (whole) text.remove_prefix(static_cast<size_t>(put));
+  }
+  if (!whole) throw Error(ErrorCode::kIo, "'" + shown(name) + "' cannot be written for Python");
+}
+
+UniqueFd PythonScratch::folder(const std::string& name) const {
+  if (mkdirat(folder_.get(), name.c_str(), 0700) != 0 && errno != EEXIST) return {};
+  return UniqueFd(openat(folder_.get(), name.c_str(), kFolder));
 }
 
 PythonScratch::~PythonScratch() {

@@ -5,6 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
+
+#include "libkbench/base/unique_fd.h"
 
 namespace kbench::runner {
 
@@ -22,7 +25,8 @@ struct ScratchLimits {
 /// may use the folder meanwhile.
 std::string over_limit(const std::string& path, const ScratchLimits& limits);
 
-/// A new folder for temporary files.
+/// A new folder for temporary files. A candidate's code may write to it at any time, so this
+/// process reaches what lies in it by the folder's descriptor only, and never through a link.
 class PythonScratch {
  public:
   /// Throws kIo.
@@ -32,12 +36,20 @@ class PythonScratch {
   PythonScratch(const PythonScratch&) = delete;
 
   const std::string& path() const { return path_; }
+  /// For the process that is locked in.
   std::string path(const std::string& name) const { return path_ + "/" + name; }
+  /// Writes a new file. Throws kIo if it cannot be written, or if the name is taken or no plain
+  /// one.
+  void write(const std::string& name, std::string_view text) const;
+  /// Opens a folder in it, which is made if it is missing; not open if it is none or cannot be
+  /// made.
+  UniqueFd folder(const std::string& name) const;
   /// Throws kIo if it cannot be removed.
   void remove();
 
  private:
   std::string path_;
+  UniqueFd folder_;
   bool there_ = true;
 };
 

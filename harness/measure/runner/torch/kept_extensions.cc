@@ -1,47 +1,101 @@
 #include "harness/measure/runner/torch/kept_extensions.h"
 
-#include <filesystem>
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "libkbench/base/files.h"
 #include "libkbench/base/hash.h"
+#include "libkbench/base/unique_fd.h"
 
 namespace kbench::runner {
 namespace {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::json;
 using Bytes = std::vector<uint8_t>;
 
 constexpr const char* kPrefix = "extensions-";
 constexpr size_t kMostFiles = 64;
-constexpr size_t kMostBytes = size_t{64} << 20;
+constexpr size_t kMostBytes = size_t{64} << 20;      ///< of one source
+constexpr uint64_t kMostKept = uint64_t{512} << 20;  ///< of all sources
+constexpr int kFolder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
-bool is_kept(const fs::path& file) {
-  return file.extension() == ".so" || file.extension() == ".made_by";
+bool is_kept(std::string_view file) { return file.ends_with(".so") || file.ends_with(".made_by"); }
+
+/// The names in a folder, without "." and "..".
+std::vector<std::string> names_in(int folder) {
+  std::vector<std::string> names;
+  const int own = openat(folder, ".", kFolder);
+  const std::unique_ptr<DIR, int (*)(DIR*)> list(own < 0 ? nullptr : fdopendir(own), closedir);
+  if (!list) {
+    if (own >= 0) close(own);
+    return names;
+  }
+  while (const dirent* entry = readdir(list.get())) {
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..") names.push_back(name);
+  }
+  return names;
 }
 
-/// "folder/file" -> bytes; nothing if that is too much, or one is no file but a link. All processes
-/// that could change the folder meanwhile have ended.
-std::optional<Json> files_of(const fs::path& folder) {
+/// The bytes of a file in the folder: nothing if they are more than `most`, or the name is that of
+/// something else, such as a link.
+std::optional<Bytes> read_file_in(int folder, const std::string& name, size_t most) {
+  const UniqueFd file(
+      openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  struct stat status {};
+  if (!file.open() || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
+      status.st_nlink != 1 || static_cast<uint64_t>(status.st_size) > most) {
+    return std::nullopt;
+  }
+  Bytes bytes(static_cast<size_t>(status.st_size));
+  size_t filled = 0;
+  while (filled < bytes.size()) {
+    const auto got =
+        TEMP_FAILURE_RETRY(read(file.get(), bytes.data() + filled, bytes.size() - filled));
+    if (got <= 0) return std::nullopt;
+    filled += static_cast<size_t>(got);
+  }
+  return bytes;
+}
+
+/// "folder/file" -> bytes; nothing if that is too much, or one is no file but a link. The candidate
+/// made all of it: every name is opened in the folder that it was found in, and no link followed.
+std::optional<Json> files_of(int folder) {
   Json files = Json::object();
   size_t left = kMostBytes;
-  for (const auto& extension : fs::directory_iterator(folder)) {
-    if (!extension.is_directory() || extension.is_symlink()) continue;
-    for (const auto& each : fs::directory_iterator(extension.path())) {
-      if (!is_kept(each.path())) continue;
-      const bool a_file = each.symlink_status().type() == fs::file_type::regular;
-      if (!a_file || each.file_size() > left || files.size() >= kMostFiles) return std::nullopt;
-      const std::string bytes = read_file(each.path().string());
-      left -= bytes.size();
-      const fs::path name = extension.path().filename() / each.path().filename();
-      files[name.string()] = Json::binary(Bytes(bytes.begin(), bytes.end()));
+  for (const std::string& name : names_in(folder)) {
+    const UniqueFd extension(openat(folder, name.c_str(), kFolder));
+    if (!extension.open()) continue;
+    for (const std::string& file : names_in(extension.get())) {
+      if (!is_kept(file)) continue;
+      auto bytes = read_file_in(extension.get(), file, left);
+      if (!bytes || files.size() >= kMostFiles) return std::nullopt;
+      left -= bytes->size();
+      files[name + "/" + file] = Json::binary(*std::move(bytes));
     }
   }
   return files;
+}
+
+/// Writes a new file. False if it cannot be written, or the name is taken.
+bool write_file_in(int folder, const std::string& name, const Bytes& bytes) {
+  const UniqueFd file(openat(folder, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  for (size_t written = 0; file.open() && written < bytes.size();) {
+    const auto put =
+        TEMP_FAILURE_RETRY(write(file.get(), bytes.data() + written, bytes.size() - written));
+    if (put <= 0) return false;
+    written += static_cast<size_t>(put);
+  }
+  return file.open();
 }
 
 }  // namespace
@@ -51,33 +105,31 @@ KeptExtensions::KeptExtensions(const std::string& folder, std::string subject)
       subject_(std::move(subject)),
       name_(kPrefix + Sha256().add(subject_).hex()) {}
 
-bool KeptExtensions::put_into(const std::string& to) const {
+bool KeptExtensions::put_into(int folder) const {
   const std::string kept = folder_.kept(name_, subject_);
   if (kept.empty()) return false;
-  try {
-    const Json files = Json::from_cbor(kept);
-    for (const auto& [name, bytes] : files.items()) {
-      const fs::path path = fs::path(to) / name;
-      fs::create_directories(path.parent_path());
-      const Bytes& whole = bytes.get_binary();
-      replace_file(path.string(), std::string(whole.begin(), whole.end()), Sync::no);
-    }
-    return true;
-  } catch (const std::exception&) {  // A full disk: they are compiled, or fail to be, as ever.
-    return false;
+  const Json files = Json::from_cbor(kept, /*strict=*/true, /*allow_exceptions=*/false);
+  if (!files.is_object()) return false;
+  for (const auto& [path, bytes] : files.items()) {
+    const size_t slash = path.find('/');
+    const std::string name = path.substr(0, slash);
+    if (slash == std::string::npos || !bytes.is_binary()) return false;
+    if (mkdirat(folder, name.c_str(), 0700) != 0 && errno != EEXIST) return false;
+    const UniqueFd extension(openat(folder, name.c_str(), kFolder));
+    // On a full disk they are compiled, or fail to be, as ever.
+    if (!extension.open()) return false;
+    if (!write_file_in(extension.get(), path.substr(slash + 1), bytes.get_binary())) return false;
   }
+  return true;
 }
 
-void KeptExtensions::keep(const std::string& from) const {
+void KeptExtensions::keep(int folder) const {
   if (!folder_.there()) return;
-  try {
-    const auto files = files_of(from);
-    if (!files) return;
-    const std::vector<uint8_t> bytes = Json::to_cbor(*files);
-    folder_.keep(name_, subject_, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-    folder_.forget_stale(kPrefix, name_);
-  } catch (const std::exception&) {
-  }
+  const auto files = files_of(folder);
+  if (!files) return;
+  const std::vector<uint8_t> bytes = Json::to_cbor(*files);
+  folder_.keep(name_, subject_, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  folder_.keep_at_most(kPrefix, kMostKept);
 }
 
 }  // namespace kbench::runner

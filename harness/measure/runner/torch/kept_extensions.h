@@ -9,18 +9,22 @@ namespace kbench::runner {
 
 /// The libraries that one source made in its folder of extensions, where nvcc may take a minute for
 /// them. A source finds its own libraries only, and what was made before any of its code ran on a
-/// device: it learns nothing from earlier runs. Nothing here throws: on any fault nothing is kept
-/// or found.
+/// device: it learns nothing from earlier runs. All sources together have 512 MiB, and those used
+/// longest ago go first. On any fault nothing is kept or found.
+///
+/// Candidates write to the folders of extensions, so these are given as descriptors: nothing in
+/// them is reached through a link.
 class KeptExtensions {
  public:
   /// `folder`: of the user's cache; empty: none are kept. `subject`: all that the libraries depend
   /// on, the source and what compiles it.
   KeptExtensions(const std::string& folder, std::string subject);
 
-  /// Copies them into the folder of extensions `to`. False if there are none.
-  bool put_into(const std::string& to) const;
-  /// Keeps the libraries (*.so) in the folders of `from`, and what says which calls made them.
-  void keep(const std::string& from) const;
+  /// Copies them into the folder of extensions, in which none of their names may be taken. False if
+  /// there are none.
+  bool put_into(int folder) const;
+  /// Keeps the libraries (*.so) in the folder's folders, and what says which calls made them.
+  void keep(int folder) const;
 
  private:
   process::OwnFolder folder_;

@@ -81,6 +81,7 @@ void TorchProcess::watch() {
     if (said_.size() > kMostPythonOutput) said_.erase(0, said_.size() - kMostPythonOutput);
   }
   if (!too_much_.empty()) return;
+  if (end_of(group_)) ::kill(-group_, SIGKILL);  // What it started may hold its channel open.
   too_much_ = taken_too_much(group_, scratch_);
   if (!too_much_.empty()) ::kill(-group_, SIGKILL);
 }

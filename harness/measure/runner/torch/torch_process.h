@@ -29,8 +29,8 @@ class TorchProcess {
   /// Puts its first thread, which runs Python, on the processors that all such processes share
   /// while their runs are timed: what they take of the host is then alike.
   void share_processors();
-  /// To be called a few times a second: ends the group if it takes too much, and reads what it
-  /// prints.
+  /// To be called a few times a second: ends the group if it takes too much or its first process
+  /// has ended, and reads what it prints.
   void watch();
   /// Why it has ended, as far as is known: a limit, the exit status, its last line of output.
   std::string last_words();
