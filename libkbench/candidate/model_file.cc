@@ -9,6 +9,7 @@
 #include "libkbench/base/hash.h"
 #include "libkbench/base/text.h"
 #include "libkbench/candidate/files.h"
+#include "libkbench/candidate/python_names.h"
 
 namespace kbench {
 namespace {
@@ -38,11 +39,12 @@ std::optional<int> number_behind(std::string_view name, std::string_view word) {
 }
 
 /// The text and the line of the comment that names the task, if there is one.
-std::optional<Sourced> task_comment(const std::string& text, const std::string& file) {
+std::optional<Sourced> task_comment(std::string_view text, const std::string& file) {
+  text = without_byte_order_mark(text);
   int line = 1;
   for (size_t begin = 0; begin <= text.size(); ++line) {
     const size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string_view whole = std::string_view(text).substr(begin, end - begin);
+    const std::string_view whole = text.substr(begin, end - begin);
     if (whole.starts_with(kTaskKey)) {
       return Sourced{std::string(trimmed(whole.substr(kTaskKey.size()))), {file, line, 1}};
     }
@@ -55,9 +57,7 @@ std::optional<Sourced> task_comment(const std::string& text, const std::string& 
 
 bool is_model_file(const std::string& name) { return name.ends_with(".py"); }
 
-bool defines_model(const std::string& text) {
-  return text.starts_with("class ModelNew") || text.find("\nclass ModelNew") != std::string::npos;
-}
+bool defines_model(const std::string& text) { return binds_name(text, "ModelNew"); }
 
 std::optional<TaskId> stated_task(const std::string& text, const std::string& name, Location* at) {
   if (const auto comment = task_comment(text, name)) {
@@ -90,7 +90,8 @@ Candidate load_model(const std::string& text, const std::string& file) {
   candidate.task = *task;
   if (!defines_model(text)) {
     throw Error(ErrorCode::kParse, Location{file, 1, 0},
-                "no class ModelNew: a Python file is a candidate only if it defines one");
+                "no ModelNew: a Python file is a candidate only if it defines one (a class, or an "
+                "assignment, outside of other classes and functions)");
   }
   candidate.torch = TorchModule{file, text, Location{file, 1, 1}};
   candidate.hash = Sha256().add(text).hex();

@@ -27,6 +27,68 @@ TEST(ModelFile, TellsItsTaskByACommentOrByItsName) {
   expect_error([&] { stated_task(wrong, "mine.py"); }, 2, 1, "levelnine");
 }
 
+/// By Python's grammar, not by a search in the text.
+TEST(ModelFile, DefinesModelNewInItsOwnScope) {
+  for (const char* defines :
+       {"class ModelNew: pass",
+        "class  ModelNew(nn.Module):\n    pass\n",
+        "class\tModelNew():\n x",
+        "class \\\n  ModelNew: pass",
+        "\xEF\xBB\xBF"
+        "class ModelNew: pass",
+        "\r\nclass ModelNew:\r\n    pass\r\n",
+        "if torch.cuda.is_available():\n    class ModelNew(nn.Module):\n        pass\n",
+        "try:\n  import triton\nexcept ImportError:\n  class ModelNew: pass\n",
+        "class Fast:\n    def f(self): pass\nModelNew = Fast\n",
+        "A = ModelNew = Fast\n",
+        "ModelNew: type = Fast",
+        "x = 1; ModelNew = Fast",
+        "if x: ModelNew = Fast",
+        "from fast import Fast as ModelNew",
+        "from fast import (A,\n  ModelNew)",
+        "import ModelNew",
+        "def ModelNew(): pass",
+        "async def ModelNew(): pass",
+        "x = (1,\n# (\n2)\nclass ModelNew: pass",
+        "s = '''\n\\'''\\\n'''\nclass ModelNew: pass",
+        "s = r'\\'\nclass ModelNew: pass",
+        "s = f(\nclass ModelNew: pass",
+        "s = \"\"\"never closed\nclass ModelNew: pass",
+        "@decorated\n# and\n\nclass ModelNew: pass",
+        "def f():\n  pass\n  # end\nModelNew = f()\n"}) {
+    EXPECT_TRUE(defines_model(defines)) << defines;
+  }
+  for (const char* does_not : {"",
+                               "x = 1\n",
+                               "'''\nclass ModelNew: pass\n'''",
+                               "\"\"\"As in\n\nclass ModelNew(x):\n\"\"\"\n",
+                               "# class ModelNew: pass",
+                               "s = rb'class ModelNew: \\\nclass ModelNew: pass'",
+                               "class ModelNewer: pass",
+                               "class Other(ModelNew): pass",
+                               "def f():\n    class ModelNew: pass\n",
+                               "class Outer:\n\n    class ModelNew: pass\n",
+                               "class A: ModelNew = 1",
+                               "def f(): x = 1; ModelNew = 2",
+                               "def f():\n  if x:\n    ModelNew = 1\n",
+                               "make(ModelNew=1)",
+                               "x = ModelNew == 1",
+                               "a.ModelNew = 1",
+                               "ModelNew",
+                               "ModelNew += 1",
+                               "from ModelNew import x",
+                               "import ModelNew as x",
+                               "return ModelNew"}) {
+    EXPECT_FALSE(defines_model(does_not)) << does_not;
+  }
+}
+
+TEST(ModelFile, MayBeginWithAByteOrderMark) {
+  const std::string text = "\xEF\xBB\xBF# task: level2/7\n" + std::string(kModel);
+  EXPECT_EQ(stated_task(text, "any.py"), (TaskId{2, 7}));
+  EXPECT_EQ(load_model(text, "any.py").task, (TaskId{2, 7}));
+}
+
 TEST(ModelFile, IsACandidateByItself) {
   const ScratchFolder folder;
   folder.write("level_1_problem_19.py", kModel);
