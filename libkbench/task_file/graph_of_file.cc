@@ -61,15 +61,14 @@ class FileGraph {
     return text;
   }
 
-  /// The shape of the tensor at that place, of so many elements at most.
-  Shape shape_of(const Location& at, const std::vector<Sourced>& extents,
-                 int64_t most = kMaxExact) const {
+  /// The shape of the tensor at that place.
+  Shape shape_of(const Location& at, const std::vector<Sourced>& extents) const {
     Shape shape = scope_.shape(extents);
     int64_t elements = 1;
     for (const int64_t one : shape) {
-      if (__builtin_mul_overflow(elements, one, &elements) || elements > most) {
+      if (__builtin_mul_overflow(elements, one, &elements) || elements > kMaxExact) {
         fail_parse(at, "a tensor of shape " + to_string(shape) + " has more than " +
-                           std::to_string(most) + " elements");
+                           std::to_string(kMaxExact) + " elements");
       }
     }
     return shape;
@@ -146,7 +145,17 @@ class FileGraph {
   }
 
   void add_data(const DeclaredData& data) {
-    const TensorType type{data.dtype, shape_of(data.at, data.shape, kMostDataValues)};
+    const TensorType type{data.dtype, shape_of(data.at, data.shape)};
+    if (type.elements() > kMostDataValues - data_values_) {
+      fail_parse(data.at, "with '" + data.name.text + "', " + to_string(type) +
+                              ", the file's data has more than 2^24 values");
+    }
+    data_values_ += type.elements();
+    if (!data.causal && data.bytes.size() != static_cast<size_t>(type.bytes())) {
+      fail_parse(data.at, "'" + data.name.text + "' is " + to_string(type) + ", " +
+                              std::to_string(type.bytes()) + " bytes, and the file has " +
+                              std::to_string(data.bytes.size()));
+    }
     Tensor tensor(type);
     if (data.causal) {
       const Shape& shape = type.shape;
@@ -158,11 +167,6 @@ class FileGraph {
         }
       }
     } else {
-      if (data.bytes.size() != static_cast<size_t>(tensor.bytes())) {
-        fail_parse(data.at, "'" + data.name.text + "' is " + to_string(type) + ", " +
-                                std::to_string(tensor.bytes()) + " bytes, and the file has " +
-                                std::to_string(data.bytes.size()));
-      }
       std::memcpy(tensor.raw(), data.bytes.data(), data.bytes.size());
     }
     keep(data.name.at, named(data.name), graph_.constant(named(data.name), std::move(tensor)));
@@ -267,6 +271,7 @@ class FileGraph {
   SymbolTable::Running running_;
   std::map<std::string, Named> values_;
   size_t steps_ = 0;
+  int64_t data_values_ = 0;  ///< made so far
 };
 
 }  // namespace

@@ -244,7 +244,6 @@ class TaskFileReader {
   /// "0*48 -100 inf": numbers, each as often as the factor before it says.
   void read_values(const Sourced& text, DeclaredData& data) {
     std::istringstream words(text.text);
-    int64_t count = 0;
     for (std::string word; words >> word;) {
       int64_t times = 1;
       const size_t star = word.find('*');
@@ -253,7 +252,6 @@ class TaskFileReader {
         good = read_number(word.substr(0, star), times) && times >= 1;
         word.erase(0, star + 1);
       }
-      count += times;
       double real = 0;
       int64_t integer = 0;
       if (word == "inf" || word == "-inf") {
@@ -262,9 +260,11 @@ class TaskFileReader {
         good = good &&
                (data.dtype == DType::f32 ? read_number(word, real) : read_number(word, integer));
       }
-      if (!good || count > kMostDataValues) {
-        fail_parse(text.at, good ? "more than 2^24 values" : quoted(word) + " is no value");
+      if (!good) fail_parse(text.at, quoted(word) + " is no value");
+      if (times > kMostDataValues - data_values_) {
+        fail_parse(text.at, "the file's data has more than 2^24 values");
       }
+      data_values_ += times;
       if (data.dtype == DType::f32) {
         append(data.bytes, static_cast<float>(real), times);
       } else {
@@ -351,6 +351,7 @@ class TaskFileReader {
     file_->id.meaning = std::stoull(hash.hex().substr(0, 16), nullptr, 16) | 1;
   }
 
+  int64_t data_values_ = 0;  ///< read so far
   YamlReader yaml_;
   CandidateParser steps_;  ///< the steps' language is a candidate's
   std::shared_ptr<TaskFile> file_ = std::make_shared<TaskFile>();

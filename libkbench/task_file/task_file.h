@@ -34,7 +34,7 @@ struct DeclaredTensor {
   DrawnFrom distribution;
 };
 
-/// Of a tensor whose values a file says.
+/// Of all tensors whose values a file says, together.
 inline constexpr int64_t kMostDataValues = int64_t{1} << 24;
 
 /// A tensor whose values the file says.
