@@ -178,8 +178,19 @@ Json run_python(const Json& job, const PythonInterpreter& python, const PythonSc
     return failure(ErrorCode::kUnsupported, "'" + shown(python.program) + "' cannot be run");
   }
   if (answered.empty()) {
-    return failure(ErrorCode::kCompile, whose + " process ended without an answer: " +
-                                            (said.empty() ? "it said nothing" : said));
+    const bool signalled = ended == child && WIFSIGNALED(status);
+    const process::Exit exit{.ended = ended == child,
+                             .status = signalled ? 0 : WEXITSTATUS(status),
+                             .signal = signalled ? WTERMSIG(status) : 0};
+    // Its filter of system calls lets it send itself no such signal.
+    if (process::ended_from_outside(exit)) {
+      return failure(ErrorCode::kInternal,
+                     whose + " process was " + describe(exit) + ", not by kbench");
+    }
+    return failure(ErrorCode::kCompile,
+                   whose + " process " + (signalled ? "was " : "") +
+                       (exit.ended ? describe(exit) : "closed its end") + " without an answer" +
+                       (said.empty() ? "" : "; its last words: " + said));
   }
   return {{"answer", answered}};
 }

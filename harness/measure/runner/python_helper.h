@@ -74,8 +74,8 @@ class PythonHelper {
 
   /// Returns what the script writes to descriptor 3. Throws kUnsupported if there is no such
   /// python3, the system cannot lock it in, or it exceeds its limits of processes or files;
-  /// kTimeout; kCompile with its last line of output if it ends without an answer; kIo if its
-  /// scratch folder cannot be removed.
+  /// kTimeout; kCompile with its last line of output if it ends without an answer, kInternal if
+  /// another process killed it; kIo if its scratch folder cannot be removed.
   std::string run(const PythonJob& job);
   /// Ends the helper with all its processes; when it returns, none is left.
   void end();

@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -231,6 +232,9 @@ Filter filter_of_python() {
                            "sched_setscheduler", "prlimit64", "move_pages"}) {
     filter.add(kDeny, call, {is_not(0, 0)});
   }
+  // Beyond such a limit the kernel sends SIGKILL, which would look as if sent from outside.
+  filter.add(kDeny, "setrlimit", {is(0, RLIMIT_CPU)});
+  filter.add(kDeny, "prlimit64", {is(1, RLIMIT_CPU), is_not(2, 0)});
   // Signals that would wake it when it is stopped.
   for (const int command : {F_SETOWN, F_SETOWN_EX, F_SETSIG}) {
     filter.add(kDeny, "fcntl", {is(1, static_cast<uint64_t>(command))});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -28,22 +29,30 @@ uint64_t call_bytes(const TorchHost& host) {
   return std::min(kMostCallBytes, host.device_bytes() / kShare);
 }
 
-/// Compiles what load_inline() and load() of the module would, where its process finds it.
-void compile_extensions(const TorchModule& module, const std::string& architecture, double seconds,
-                        PythonHelper& python) {
+/// Compiles what load_inline() and load() of the module would, where its process finds it. Where a
+/// compiler was killed, as that process says, it is tried once more: the module's own code runs in
+/// that process and may say so falsely.
+void compile_extensions(const TorchModule& module, const std::string& architecture,
+                        const std::function<double()>& seconds_left, PythonHelper& python) {
   const Json input = {{"source", module.source}};
-  const std::string said =
-      python.run({.package = "torch",
-                  .script = with_loader(precompile_script()),
-                  .input = input.dump(-1, ' ', false, Json::error_handler_t::replace),
-                  .seconds = seconds,
-                  .for_torch = true,
-                  .architecture = architecture});
-  const Json answer = Json::parse(said, nullptr, /*allow_exceptions=*/false);
-  const bool has_error =
-      answer.is_object() && answer.contains("error") && answer.at("error").is_string();
-  const std::string error = has_error ? answer.at("error").get<std::string>() : "";
-  if (error.empty()) return;
+  std::string error;
+  bool killed = true;
+  for (int attempt = 1; attempt <= 2 && killed; ++attempt) {
+    const std::string said =
+        python.run({.package = "torch",
+                    .script = with_loader(precompile_script()),
+                    .input = input.dump(-1, ' ', false, Json::error_handler_t::replace),
+                    .seconds = seconds_left(),
+                    .for_torch = true,
+                    .architecture = architecture,
+                    .whose = "its extensions'"});
+    const Json answer = Json::parse(said, nullptr, /*allow_exceptions=*/false);
+    const bool has_error =
+        answer.is_object() && answer.contains("error") && answer.at("error").is_string();
+    error = has_error ? answer.at("error").get<std::string>() : "";
+    if (error.empty()) return;
+    killed = answer.contains("killed") && answer.at("killed") == true;
+  }
   Refused refused{Verdict::compile_error, "an extension of its module does not compile", {}};
   refused.diagnostics.push_back({"error", shown(module.file), 0, 0, shown(error, kMostLog)});
   throw refused;
@@ -60,7 +69,7 @@ TorchProgram::TorchProgram(TorchHost& host, std::unique_ptr<Graph> graph, const 
     return std::max(request.seconds - taken.count(), 0.01);
   };
   if (has_extensions(module)) {
-    compile_extensions(module, host.architecture(), left(), host.python());
+    compile_extensions(module, host.architecture(), left, host.python());
   }
   host.wait_started(left());
   compile_s_ = std::chrono::duration<double>(Clock::now() - start).count();
