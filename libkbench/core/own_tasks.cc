@@ -1,12 +1,12 @@
-// Tasks that are not of the suite: those of files, kept for as long as the process lives.
+// Tasks that are not of the suite: those of files.
 #include "libkbench/core/own_tasks.h"
 
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <deque>
 #include <iomanip>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <sstream>
 
@@ -19,8 +19,8 @@ namespace {
 
 struct OwnTasks {
   std::mutex mutex;
-  std::deque<Task> all;                                  ///< never moved, so that references stay
-  std::map<std::string, const Task*, std::less<>> last;  ///< by name
+  std::vector<std::shared_ptr<const Task>> all;
+  std::map<std::string, std::shared_ptr<const Task>, std::less<>> last;  ///< by name
 };
 
 OwnTasks& own() {
@@ -32,6 +32,18 @@ bool is_name_part(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](unsigned char c) {
     return std::isalnum(c) || c == '_' || c == '-' || c == '.';
   });
+}
+
+std::shared_ptr<const Task> exactly(const OwnTasks& tasks, const TaskId& id) {
+  const auto found =
+      std::ranges::find(tasks.all, id, [](const auto& task) -> const TaskId& { return task->id; });
+  return found == tasks.all.end() ? nullptr : *found;
+}
+
+std::shared_ptr<const Task> known(const OwnTasks& tasks, const TaskId& id) {
+  if (id.meaning != 0) return exactly(tasks, id);
+  const auto last = tasks.last.find(id.own);
+  return last == tasks.last.end() ? nullptr : last->second;
 }
 
 }  // namespace
@@ -60,42 +72,62 @@ const Task& add_own_task(Task task) {
   }
   OwnTasks& tasks = own();
   const std::lock_guard lock(tasks.mutex);
-  const auto same = std::ranges::find(tasks.all, task.id, &Task::id);
-  const Task& kept = same != tasks.all.end() ? *same : tasks.all.emplace_back(std::move(task));
-  tasks.last[kept.id.own] = &kept;
-  return kept;
+  auto kept = exactly(tasks, task.id);
+  if (!kept) kept = tasks.all.emplace_back(std::make_shared<const Task>(std::move(task)));
+  tasks.last[kept->id.own] = kept;
+  return *kept;
 }
 
 std::vector<const Task*> own_tasks() {
   OwnTasks& tasks = own();
   const std::lock_guard lock(tasks.mutex);
   std::vector<const Task*> result;
-  for (const auto& [name, task] : tasks.last) result.push_back(task);
+  for (const auto& [name, task] : tasks.last) result.push_back(task.get());
   return result;
 }
 
 const Task* lookup_own_task(const TaskId& id) {
   OwnTasks& tasks = own();
   const std::lock_guard lock(tasks.mutex);
-  const auto last = tasks.last.find(id.own);
-  if (last == tasks.last.end()) return nullptr;
-  if (id.meaning == 0 || id.meaning == last->second->id.meaning) return last->second;
-  const auto earlier = std::ranges::find(tasks.all, id, &Task::id);
-  return earlier == tasks.all.end() ? nullptr : &*earlier;
+  return known(tasks, id).get();
 }
 
-const Task* lookup_own_file(std::string_view text) {
+std::shared_ptr<const Task> hold_task(const TaskId& id) {
+  if (!id.own.empty()) {
+    OwnTasks& tasks = own();
+    const std::lock_guard lock(tasks.mutex);
+    if (auto found = known(tasks, id)) return found;
+  }
+  return {std::shared_ptr<const Task>(), &find_task(id)};
+}
+
+std::shared_ptr<const Task> lookup_own_file(std::string_view text) {
   OwnTasks& tasks = own();
   const std::lock_guard lock(tasks.mutex);
-  const auto found = std::ranges::find(tasks.all, text, &Task::file);
-  return found == tasks.all.end() ? nullptr : &*found;
+  const auto found = std::ranges::find(tasks.all, text, [](const auto& task) -> const std::string& {
+    return task->file;
+  });
+  return found == tasks.all.end() ? nullptr : *found;
 }
 
-void set_own_tasks(const std::vector<const Task*>& wanted) {
+void set_own_tasks(std::vector<std::shared_ptr<const Task>> wanted) {
   OwnTasks& tasks = own();
   const std::lock_guard lock(tasks.mutex);
   tasks.last.clear();
-  for (const Task* task : wanted) tasks.last[task->id.own] = task;
+  tasks.all = std::move(wanted);
+  for (const auto& task : tasks.all) tasks.last[task->id.own] = task;
+}
+
+std::string exact_name(const TaskId& id) {
+  return to_string(id) + (id.meaning != 0 ? "@" + meaning_text(id.meaning) : "");
+}
+
+TaskId task_id_of_exact(std::string_view text) {
+  const std::string_view name = text.substr(0, text.find('@'));
+  if (!is_own_name(name)) return parse_task_id(text);
+  TaskId id{.own = std::string(name)};
+  if (name.size() < text.size()) id.meaning = meaning_from_text(text.substr(name.size() + 1));
+  return id;
 }
 
 std::string meaning_text(uint64_t meaning) {

@@ -116,7 +116,10 @@ const Task* lookup_task(const TaskId& id, std::span<const Task> suite) {
 const Task& find_task(const TaskId& id, std::span<const Task> suite) {
   if (const Task* task = lookup_task(id, suite)) return *task;
   if (!id.own.empty()) {
-    throw Error(ErrorCode::kNotFound, "there is no task " + id.own +
+    const std::string other = id.meaning != 0 && lookup_own_task({.own = id.own}) != nullptr
+                                  ? " of the meaning " + meaning_text(id.meaning)
+                                  : "";
+    throw Error(ErrorCode::kNotFound, "there is no task " + id.own + other +
                                           "; a task of one's own is known once its file is "
                                           "given (--tasks FILE)");
   }

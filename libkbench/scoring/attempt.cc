@@ -34,7 +34,9 @@ static bool is_left_out(const Attempt& attempt, std::string_view field) {
 }
 
 std::string to_json(const Attempt& attempt) {
-  return json_text(json_of<nlohmann::ordered_json>(attempt, Unset::null));
+  auto json = json_of<nlohmann::ordered_json>(attempt, Unset::null);
+  json["task"] = to_string(attempt.task);
+  return json_text(json);
 }
 
 Attempt attempt_from_json(const std::string& line) {

@@ -37,6 +37,7 @@ static void write_field(Json& json, const BaselineEntry& entry) {
         json[std::string(name)] = json_of<Json>(field);
       },
       entry);
+  json["task"] = to_string(entry.task);
   if (!entry.task.own.empty()) json["meaning"] = meaning_text(entry.task.meaning);
   if (!entry.timed()) return;
   json["roofline_share"] = entry.roofline_share();

@@ -1,6 +1,6 @@
 // Structs whose fields are listed (libkbench/base/fields.h) as JSON, and back. A struct is an
 // object with a member for each field. An enum with a name_of() is its name, a task its
-// "level1/19", any other enum a number; an optional that is unset is null, or left out; callbacks
+// exact_name(), any other enum a number; an optional that is unset is null, or left out; callbacks
 // are left out.
 //
 // A type that wants another form has a write_field(Json&, value) and a read_field(JsonField, value)
@@ -30,6 +30,7 @@
 #include "libkbench/base/enum_names.h"
 #include "libkbench/base/fields.h"
 #include "libkbench/base/json_text.h"
+#include "libkbench/core/own_tasks.h"
 #include "libkbench/core/variables_json.h"
 #include "libkbench/scoring/json_field.h"
 
@@ -50,7 +51,10 @@ KBENCH_FIELDS(TunedKernel, kernel, chosen, configs)
 
 inline void read_field(const JsonField& f, Verdict& value) { value = f.as(verdict_from_name); }
 inline void read_field(const JsonField& f, DType& value) { value = f.as(dtype_from_name); }
-inline void read_field(const JsonField& f, TaskId& value) { value = f.as(parse_task_id); }
+inline void read_field(const JsonField& f, TaskId& value) {
+  value = f.as(task_id_of_exact);
+  if (!value.own.empty() && value.meaning == 0) value = f.as(parse_task_id);
+}
 inline void read_field(const JsonField& f, Variables& value) { value = f.variables(); }
 inline void read_field(const JsonField& f, ToleranceRule& value) {
   const auto rule = value_named(f.text(), ToleranceRule::kernelbench);
@@ -100,7 +104,7 @@ Json json_of(const T& value, Unset unset = Unset::left_out) {
   } else if constexpr (std::is_arithmetic_v<T> || std::same_as<T, std::string>) {
     return value;
   } else if constexpr (std::same_as<T, TaskId>) {
-    return to_string(value);
+    return exact_name(value);
   } else if constexpr (std::same_as<T, Variables>) {
     return variables_json<Json>(value);
   } else if constexpr (std::is_enum_v<T>) {
@@ -129,7 +133,7 @@ Json json_of(const T& value, Unset unset = Unset::left_out) {
     Json object = Json::object();
     for (const auto& [key, member] : value) {
       if constexpr (std::same_as<typename T::key_type, TaskId>) {
-        object[to_string(key)] = json_of<Json>(member, unset);
+        object[exact_name(key)] = json_of<Json>(member, unset);
       } else {
         object[key] = json_of<Json>(member, unset);
       }
@@ -208,7 +212,7 @@ void read_value(const JsonField& field, T& value, ReadRules rules) {
     value.clear();
     for (const auto& [name, member] : field.members()) {
       if constexpr (std::same_as<typename T::key_type, TaskId>) {
-        read_value(member, value[member.as(parse_task_id, name)]);
+        read_value(member, value[member.as(task_id_of_exact, name)]);
       } else {
         read_value(member, value[name]);
       }

@@ -43,12 +43,26 @@ std::string Experiment::key() const {
   return json_text(key);
 }
 
-std::string to_json(const Result& result) { return json_text(json_of<Json>(result)); }
+std::string to_json(const Result& result) {
+  Json json = json_of<Json>(result);
+  json["task"] = to_string(result.task);  // Its meaning is in the settings.
+  return json_text(json);
+}
 
 std::string result_json_schema() {
   Json schema = json_schema_of<Json, Result>();
   schema["properties"]["verdict"]["enum"] = names_to(Verdict::compiles);
   return json_text(schema);
+}
+
+/// Of several files of one name, the one that it was judged by; where that name is known at all.
+static void read_meaning(Result& result) {
+  constexpr std::string_view kBefore = " task=";
+  constexpr size_t kDigits = 16;
+  const size_t at = result.settings.find(kBefore);
+  if (result.task.meaning == 0 || at == std::string::npos) return;
+  result.task.meaning = meaning_from_text(
+      std::string_view(result.settings).substr(at + kBefore.size(), kDigits));
 }
 
 Result result_from_json(const std::string& line) {
@@ -57,6 +71,7 @@ Result result_from_json(const std::string& line) {
   const JsonField fields(json, kNoFile, "result");
   Result result;
   read_value(fields, result, {.reals = Reals::or_infinity});
+  read_meaning(result);
   for (size_t i = 0; i < result.tuning.size(); ++i) {
     const TunedKernel& tuned = result.tuning[i];
     if (tuned.chosen < 0 || static_cast<size_t>(tuned.chosen) >= tuned.configs.size()) {

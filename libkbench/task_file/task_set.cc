@@ -1,6 +1,7 @@
 // Files of tasks, made known to the process.
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <set>
 
 #include "kbench/error.h"
@@ -14,7 +15,10 @@ namespace kbench {
 
 namespace fs = std::filesystem;
 
-const Task& add_task_file(const std::string& text, const std::string& file) {
+namespace {
+
+/// Throws as add_task_file().
+Task task_of_file(const std::string& text, const std::string& file) {
   const auto read = read_task_file(text, file);
   Task task{.id = read->id,
             .name = read->title,
@@ -25,7 +29,13 @@ const Task& add_task_file(const std::string& text, const std::string& file) {
             .honest = read->honest,
             .file = text};
   build_graph(task, Preset::smoke);
-  return add_own_task(std::move(task));
+  return task;
+}
+
+}  // namespace
+
+const Task& add_task_file(const std::string& text, const std::string& file) {
+  return add_own_task(task_of_file(text, file));
 }
 
 std::vector<std::string> own_task_files() {
@@ -35,12 +45,13 @@ std::vector<std::string> own_task_files() {
 }
 
 void set_task_files(const std::vector<std::string>& texts) {
-  std::vector<const Task*> wanted;
+  std::vector<std::shared_ptr<const Task>> wanted;
   for (const std::string& text : texts) {
-    const Task* const known = lookup_own_file(text);
-    wanted.push_back(known != nullptr ? known : &add_task_file(text, "a task's file"));
+    auto task = lookup_own_file(text);
+    if (!task) task = std::make_shared<const Task>(task_of_file(text, "a task's file"));
+    wanted.push_back(std::move(task));
   }
-  set_own_tasks(wanted);
+  set_own_tasks(std::move(wanted));
 }
 
 bool is_task_path(std::string_view text) {

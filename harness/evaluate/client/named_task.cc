@@ -18,15 +18,20 @@ std::string manifest_of(const CandidateSource& source) {
 
 }  // namespace
 
-const Task* named_task(const CandidateSource& source) {
+std::optional<TaskId> named_task_id(const CandidateSource& source) {
   try {
     const std::string text = manifest_of(source);
     const std::string name = source.files ? source.manifest : source.path;
-    if (is_model_file(name)) return lookup_task(stated_task(text, name).value_or(TaskId{}));
-    return lookup_task(parse_task_id(manifest_outline(text).task.value_or("")));
+    if (is_model_file(name)) return stated_task(text, name);
+    return parse_task_id(manifest_outline(text).task.value_or(""));
   } catch (const Error&) {  // The judge says what is wrong.
-    return nullptr;
+    return std::nullopt;
   }
+}
+
+const Task* named_task(const CandidateSource& source) {
+  const std::optional<TaskId> id = named_task_id(source);
+  return id ? lookup_task(*id) : nullptr;
 }
 
 std::optional<DType> named_dtype(const CandidateSource& source) {

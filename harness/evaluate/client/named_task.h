@@ -13,6 +13,8 @@ namespace kbench::client {
 /// grouping requests and for checking sizes early. The task that is judged is the one that the
 /// locked-in runner has parsed.
 const Task* named_task(const CandidateSource& source);
+/// The same by its name alone, which this process need not know.
+std::optional<TaskId> named_task_id(const CandidateSource& source);
 /// The one type that the manifest says the candidate is written for, found in the same way; nothing
 /// where it names none or several.
 std::optional<DType> named_dtype(const CandidateSource& source);

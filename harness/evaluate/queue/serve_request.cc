@@ -5,17 +5,18 @@
 #include <concepts>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "harness/evaluate/client/named_task.h"
 #include "harness/measure/vulkan/plan.h"
 #include "kbench/candidate_source.h"
-#include "kbench/task_file.h"
 #include "kbench/text.h"
 #include "libkbench/base/enum_names.h"
 #include "libkbench/base/json_text.h"
 #include "libkbench/base/suggest.h"
 #include "libkbench/candidate/source_json.h"
+#include "libkbench/core/own_tasks.h"
 #include "libkbench/core/variables_json.h"
 #include "libkbench/task_file/task_file.h"
 
@@ -205,13 +206,11 @@ void read_line(const json& object, const EvaluateOptions& defaults, const Limits
   line.request.candidate = read_candidate(members, sender);
   std::string task_file;
   members.read("task_file", task_file);
+  std::optional<TaskId> own_task;
   if (!task_file.empty()) {
-    // Tasks of one sender must not be found by another, nor add up while the server runs.
-    if (sender == Sender::network) {
-      read_task_file(task_file, "task_file");
-    } else {
-      add_task_file(task_file, "task_file");
-    }
+    // It is not made known here: another sender may mean something else by its name, and such
+    // files would add up while the server runs.
+    own_task = read_task_file(task_file, "task_file")->id;
     line.request.task_files = {task_file};
   }
   members.read("author", line.request.candidate.author);
@@ -228,8 +227,10 @@ void read_line(const json& object, const EvaluateOptions& defaults, const Limits
   members.expect_no_more();
   expect_readable(line.request.candidate);
   const EvaluateOptions& options = line.request.options;
-  if (const Task* task = client::named_task(line.request.candidate)) {  // Judged in a row.
-    line.group = to_string(task->id) + " " + options.preset + " " +
+  std::optional<TaskId> task = client::named_task_id(line.request.candidate);
+  if (task && own_task && task->own == own_task->own) task = own_task;
+  if (task) {  // Those of one group are judged in a row.
+    line.group = exact_name(*task) + " " + options.preset + " " +
                  std::string(name_of(options.dtype)) + " " +
                  variables_json<json>(options.overrides).dump();
   }

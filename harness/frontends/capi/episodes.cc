@@ -138,6 +138,7 @@ kbench_status kbench_episode_step(kbench_episode* episode, const char* text, cha
         return results[taken++];
       }
       json value = json_of<json>(wanted.at);
+      value["task"] = to_string(wanted.at.task);
       value["files"] = wanted.files;
       value["quick"] = wanted.quick;
       throw capi::Wanted{std::move(value)};

@@ -88,6 +88,11 @@ class Judge {
   const vulkan::DeviceSnapshot& snapshot() const { return device_->snapshot(); }
   /// Between requests: gets ready for the next.
   void rest(const client::EvaluateRequest& last) { supply_.enter(Phase::resting, last); }
+  /// From now on these tasks of one's own are known, and no others.
+  void know(const std::vector<std::string>& task_files) {
+    supply_.pause();  // Its thread looks tasks up, too.
+    set_task_files(task_files);
+  }
   /// The result of a cancelled request means nothing. `device_gone`: this process can judge no
   /// more.
   Result judge(const client::EvaluateRequest& request, const std::stop_token& cancelled,
@@ -333,7 +338,7 @@ Result Judge::judge(const client::EvaluateRequest& request, const std::stop_toke
     try {
       bool device_gone = false;
       const client::EvaluateRequest request = client::request_from_json(received.line);
-      set_task_files(request.task_files);
+      judge.know(request.task_files);
       const Result result = judge.judge(request, received.cancelled, device_gone);
       // After a lost device tearing down may hang, so the process exits; its runners end with it.
       const bool cancelled = received.cancelled.stop_requested();

@@ -83,7 +83,9 @@ class RunnerSupply {
 
   /// The trial of this request comes to a phase, or there is no trial.
   void enter(Phase phase, const client::EvaluateRequest& request);
-  /// Waits until the thread is idle, and until no runner is opening its device.
+  /// Waits until the thread is idle; enter() lets it go on.
+  void pause();
+  /// The same, and until no runner is opening its device.
   void quiet();
 
  private:
@@ -94,7 +96,6 @@ class RunnerSupply {
   };
   using Clock = std::chrono::steady_clock;
 
-  void pause();
   void plan(const client::EvaluateRequest& request);
   void work();
   bool do_step();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "harness/measure/eager/eager.h"
+#include "libkbench/core/own_tasks.h"
 
 namespace kbench::judge {
 namespace {
@@ -19,7 +20,7 @@ uint64_t next_serial() {
 
 TaskMemory::TaskMemory(vulkan::Device& device, SlabStore& store, BaselineProcess& baseline,
                        const TaskAt& key, uint64_t seed)
-    : key_(key), task_(&find_task(key.task)), graph_(build_graph(key)), serial_(next_serial()) {
+    : key_(key), task_(hold_task(key.task)), graph_(build_graph(key)), serial_(next_serial()) {
   number_items();
   baseline.prepare(key, seed);
   const eager::DeviceTraits traits = eager::traits_of(device.snapshot());
@@ -44,7 +45,7 @@ void TaskMemory::import_again(SlabStore& store, BaselineProcess& baseline) {
 
 TaskMemory::TaskMemory(SlabStore& store, const TaskAt& key)
     : key_(key),
-      task_(&find_task(key.task)),
+      task_(hold_task(key.task)),
       graph_(build_graph(key)),
       serial_(next_serial()),
       awaited_(false) {

@@ -62,7 +62,7 @@ class TaskMemory {
   void make_slabs(SlabStore& store, uint64_t intermediate_bytes);
 
   TaskAt key_;
-  const Task* task_;
+  std::shared_ptr<const Task> task_;
   std::unique_ptr<Graph> graph_;
   std::vector<int> item_of_;  ///< by value id: index in the slab of given tensors, or -1
   Slab given_, wide_, truth_, intermediates_, outputs_;  ///< as in trial::TaskLayout

@@ -35,7 +35,7 @@ class TaskSet {
 /// The files of the tasks that were added to this process and count.
 std::vector<std::string> own_task_files();
 /// What another process that is to judge them does with these: from now on it knows these tasks of
-/// one's own and no others. Throws as add_task_file().
+/// one's own and no others, whose memory ends with what uses them. Throws as add_task_file().
 void set_task_files(const std::vector<std::string>& texts);
 
 /// Whether a word where a task is expected is rather a path: it ends in ".yaml" or ".yml", begins
