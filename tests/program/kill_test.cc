@@ -339,14 +339,17 @@ class KilledLoop : public KilledJob {
     const std::string scratch = scratch_of(processes);
     std::vector<Known> below;
     add_with_descendants(victim, below);
-    if (name == "guard") below.clear();  // Nothing ends with it; what follows ends without it.
     ASSERT_EQ(::kill(victim, SIGKILL), 0);
     expect_gone("what was below it", within, [&] {
       ended();
-      return std::ranges::none_of(below, [](const Known& each) {
-        return alive(each.first) && started(each.first) == each.second;
+      std::erase_if(below, [](const Known& each) {
+        return !alive(each.first) || started(each.first) != each.second;
       });
+      return below.empty();
     });
+    for (const Known& each : below) ADD_FAILURE() << command_of(each.first).substr(0, 100);
+    // Nothing ends with a guard: there is another one soon.
+    if (name == "guard") std::this_thread::sleep_for(std::chrono::seconds(1));
     kill_program();
     expect_gone("what is left", within, [&] {
       while (waitpid(-1, nullptr, WNOHANG) > 0) {
@@ -354,6 +357,7 @@ class KilledLoop : public KilledJob {
       return children_of(getpid()).empty() &&
              (scratch.empty() || !std::filesystem::exists(scratch));
     });
+    for (const pid_t each : children_of(getpid())) ADD_FAILURE() << command_of(each).substr(0, 100);
     ++killed_[name];
   }
   template <class Gone>

@@ -37,7 +37,8 @@ pid_t group_in(const std::string& line) {
   char byte = 0;
   if (TEMP_FAILURE_RETRY(read(kept, &byte, 1)) == 1) _exit(0);
   process::Deadline deadline(kGuardSeconds);
-  while (kill(-group, SIGKILL) == 0 && !deadline.passed()) usleep(1000);
+  // Those that have ended stay members until whoever gets them asks for their status.
+  while (kill(-group, SIGKILL) == 0 && size_of_group(group) > 0 && !deadline.passed()) usleep(1000);
   remove_tree(folder);
   _exit(0);
 }
@@ -74,12 +75,20 @@ size_t size_of_group(pid_t group) {
   return count;
 }
 
-GroupGuard::GroupGuard(pid_t group, const std::string& folder) {
+GroupGuard::GroupGuard(pid_t group, const std::string& folder) : group_(group), folder_(folder) {
+  start();
+}
+
+void GroupGuard::start() {
   auto [read_end, write_end] = process::make_pipe();
   pid_ = fork();
   if (pid_ < 0) throw Error(ErrorCode::kIo, "no process to watch Triton's Python");
-  if (pid_ == 0) guard(group, folder, read_end.get());
+  if (pid_ == 0) guard(group_, folder_, read_end.get());
   end_ = std::move(write_end);
+}
+
+void GroupGuard::watch() {
+  if (waitpid(pid_, nullptr, WNOHANG) == pid_) start();
 }
 
 GroupGuard::~GroupGuard() {

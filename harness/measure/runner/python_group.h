@@ -32,7 +32,15 @@ class GroupGuard {
   ~GroupGuard();
   GroupGuard(const GroupGuard&) = delete;
 
+  /// Starts it anew if it has ended, which only something outside of kbench can bring about. Throws
+  /// kIo.
+  void watch();
+
  private:
+  void start();
+
+  pid_t group_;
+  std::string folder_;
   pid_t pid_ = -1;
   UniqueFd end_;  ///< closed when this process ends: the guard sees the end of file
 };

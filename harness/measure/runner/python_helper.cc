@@ -148,6 +148,7 @@ Json run_python(const Json& job, const PythonInterpreter& python, const PythonSc
   const bool done = collect(
       child, answer_read.get(), output_read.get(),
       [&] {
+        guard->watch();
         too_much = taken_too_much(child, scratch);
         return too_much.empty() && !limit.passed();
       },

@@ -80,6 +80,7 @@ void TorchProcess::watch() {
     said_.append(buffer, static_cast<size_t>(got));
     if (said_.size() > kMostPythonOutput) said_.erase(0, said_.size() - kMostPythonOutput);
   }
+  if (guard_) guard_->watch();
   if (!too_much_.empty()) return;
   if (end_of(group_)) ::kill(-group_, SIGKILL);  // What it started may hold its channel open.
   too_much_ = taken_too_much(group_, scratch_);
