@@ -10,11 +10,16 @@
 
 namespace kbench {
 
+/// JSON's text with what kbench/text.h calls hidden, and which stands in strings alone, as \uNNNN:
+/// it reads as the same value, and a terminal shows what is there.
+std::string with_hidden_escaped(std::string json);
+
 /// In one line, or with members on lines of their own, indented by so many blanks. Names, paths and
-/// messages may hold bytes that are not UTF-8: these are replaced, as JSON has none.
+/// messages may hold anything: bytes that are not UTF-8 are replaced, as JSON has none, and hidden
+/// characters are escaped.
 template <class Json>
 std::string json_text(const Json& json, int indent = -1) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+  return with_hidden_escaped(json.dump(indent, ' ', false, Json::error_handler_t::replace));
 }
 
 template <class T>

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kbench/text.h"
+#include "libkbench/base/json_text.h"
 
 namespace kbench {
 namespace {
@@ -96,7 +97,38 @@ std::string escaped_back(std::string_view text, size_t most) {
   return result;
 }
 
+/// As JSON writes a character that it does not take as it is: by its one or two words of UTF-16.
+std::string json_escaped(uint32_t code) {
+  std::array<char, 24> text{};
+  if (code > 0xffff) {
+    code -= 0x10000;
+    std::snprintf(text.data(), text.size(), "\\u%04x\\u%04x", 0xd800U + (code >> 10),
+                  0xdc00U + (code & 0x3ffU));
+  } else {
+    std::snprintf(text.data(), text.size(), "\\u%04x", static_cast<unsigned>(code));
+  }
+  return text.data();
+}
+
 }  // namespace
+
+std::string with_hidden_escaped(std::string json) {
+  // JSON has its own escapes of all below 0x20 inside of strings, and newlines between values.
+  const auto plain = [](char c) { return static_cast<unsigned char>(c) < 0x7f; };
+  if (std::ranges::all_of(json, plain)) return json;
+  std::string escaped;
+  escaped.reserve(json.size() + 16);
+  for (std::string_view rest = json; !rest.empty();) {
+    const Character character = first_character(rest);
+    if (character.valid && character.code >= 0x7f && is_hidden(character.code)) {
+      escaped += json_escaped(character.code);
+    } else {
+      escaped += character.bytes;
+    }
+    rest.remove_prefix(character.bytes.size());
+  }
+  return escaped;
+}
 
 std::string shown(std::string_view text, size_t most) {
   if (text.size() <= most) {

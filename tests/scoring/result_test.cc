@@ -84,6 +84,15 @@ TEST(ResultJson, SurvivesTextThatIsNotUtf8) {
   EXPECT_EQ(result_from_json(to_json(r)).message, "bad \xef\xbf\xbd byte");
 }
 
+TEST(ResultJson, EscapesWhatATerminalWouldNotShow) {
+  Result r = example();
+  r.set = "a\u202eb\u0085c\x7f\u2028\U000e0001\x1b[2J\u00e9\u4e2d";
+  const std::string line = to_json(r);
+  EXPECT_THAT(line, HasSubstr("\"set\":\"a\\u202eb\\u0085c\\u007f\\u2028\\udb40\\udc01\\u001b[2J"
+                              "\u00e9\u4e2d\""));
+  EXPECT_EQ(result_from_json(line).set, r.set);
+}
+
 TEST(ResultJson, IgnoresFieldsOfLaterVersions) {
   std::string line = to_json(example());
   line.insert(1, "\"later\":[1],");
