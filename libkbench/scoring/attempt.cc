@@ -1,5 +1,7 @@
 #include "kbench/attempt.h"
 
+#include <cmath>
+
 #include "kbench/error.h"
 #include "libkbench/base/enum_names.h"
 #include "libkbench/scoring/attempt_json.h"
@@ -39,6 +41,17 @@ std::string to_json(const Attempt& attempt) {
   return json_text(json);
 }
 
+static bool holds_its_point(const Interval& speedup) {
+  return speedup.low <= speedup.point && speedup.point <= speedup.high;
+}
+
+bool is_possible(const Attempt& attempt) {
+  const Interval& speedup = attempt.speedup;
+  if (!holds_its_point(speedup)) return false;
+  return !attempt.correct() || (attempt.outcome == Outcome::candidate && speedup.point > 0 &&
+                                std::isfinite(speedup.point));
+}
+
 Attempt attempt_from_json(const std::string& line) {
   Attempt attempt;
   return read_plain_attempt(line, attempt) ? attempt : attempt_by_fields(line);
@@ -61,6 +74,10 @@ Attempt attempt_by_fields(const std::string& line) {
         if (tokens.value_or(0) < 0) fields["usage"][name].fail("must not be negative");
       },
       a.usage);
+  if (!holds_its_point(a.speedup)) fields["speedup"].fail("must be in order: low, point, high");
+  if (!is_possible(a)) {
+    fields["verdict"].fail("is passed, and there is no candidate or no speedup above 0");
+  }
   return a;
 }
 

@@ -11,6 +11,9 @@ namespace kbench {
 
 KBENCH_FIELDS(Usage, input, cached, output, reasoning)
 
+/// Whether the interval holds its point, and what passed is a candidate with a speedup.
+bool is_possible(const Attempt& attempt);
+
 /// Reads a line as to_json writes it. False where anything about it is unusual, which need not be
 /// wrong: attempt_by_fields decides. `attempt` may be one that was read before, whose memory is
 /// used again; it is left half read where the answer is false.

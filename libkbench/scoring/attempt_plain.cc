@@ -160,7 +160,7 @@ bool read_plain_attempt(std::string_view line, Attempt& attempt) {
   if (parser.parse(line.data(), line.size()).get(root) != simdjson::SUCCESS) return false;
   attempt.general.reset();
   try {
-    return read_members(root, kAttempt, attempt);
+    return read_members(root, kAttempt, attempt) && is_possible(attempt);
   } catch (const Error&) {  // an unknown task, outcome or verdict
     return false;
   }

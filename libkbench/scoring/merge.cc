@@ -190,6 +190,16 @@ void require_one_question(std::span<const Result> results) {
   require_one("baselines", count_of(results, baseline_kind));
 }
 
+void require_known_tasks(std::span<const ResultLine> lines, std::span<const Task> suite) {
+  for (const ResultLine& line : lines) {
+    const TaskId& task = line.result.task;
+    const bool names_none = task.level == 0 && task.number == 0;
+    if (names_none || lookup_task(task, suite) != nullptr) continue;
+    throw Error(ErrorCode::kParse, Location{line.file, line.line, 0},
+                "result.task is " + to_string(task) + "; there is no such task");
+  }
+}
+
 std::vector<Result> merge_results(std::span<const ResultLine> lines,
                                   Contradiction on_contradiction) {
   Contradictions of_experiments, of_tasks;

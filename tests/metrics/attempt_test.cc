@@ -108,6 +108,28 @@ TEST(AttemptJson, NamesTheFieldThatIsWrong) {
   EXPECT_THAT(refusal("{\"model\"", "\"model\""), HasSubstr("is not JSON at character"));
 }
 
+TEST(AttemptJson, RefusesWhatContradictsItself) {
+  const auto refusal_of = [](auto change) -> std::string {
+    Attempt a = example_attempt();
+    change(a);
+    try {
+      attempt_from_json(to_json(a));
+    } catch (const Error& e) {
+      return e.message();
+    }
+    return "accepted";
+  };
+  EXPECT_EQ(refusal_of([](Attempt&) {}), "accepted");
+  EXPECT_THAT(refusal_of([](Attempt& a) {
+                a.speedup = {2, 1, 3};
+              }),
+              HasSubstr("attempt.speedup must be in order"));
+  EXPECT_THAT(refusal_of([](Attempt& a) { a.speedup = {}; }),
+              HasSubstr("attempt.verdict is passed"));
+  EXPECT_THAT(refusal_of([](Attempt& a) { a.outcome = Outcome::refused; }),
+              HasSubstr("attempt.verdict is passed"));
+}
+
 TEST(PlainReading, TakesWrittenLinesAndKeepsNothingOfAnEarlierOne) {
   Attempt used = example_attempt();
   Attempt bare;

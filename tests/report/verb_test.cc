@@ -48,6 +48,41 @@ TEST(ReportVerb, WritesPicturesAndThePage) {
   EXPECT_THAT(read_file(folder / "r.html"), HasSubstr("</html>"));
 }
 
+TEST(ReportVerb, EscapesInItsDocumentWhatATerminalWouldNotShow) {
+  const TemporaryFolder folder;
+  Result result;
+  result.set = "mine\u202etxt.\u009b2J";
+  result.task = {1, 19};
+  result.verdict = Verdict::wrong_values;
+  write_file(folder / "results.jsonl", to_json(result) + "\n");
+  const Said json = run_program({"report", "results.jsonl", "--json"}, folder.path());
+  ASSERT_EQ(json.code, 0) << json.err;
+  EXPECT_THAT(json.out, HasSubstr("\"mine\\u202etxt.\\u009b2J\""));
+  EXPECT_EQ(json.out.find("\u202e"), json.out.npos);
+  EXPECT_EQ(nlohmann::json::parse(json.out)["models"][0]["name"], result.set);
+}
+
+TEST(ReportVerb, AndScoreRefuseATaskThatDoesNotExist) {
+  const TemporaryFolder folder;
+  Result result;
+  result.set = "mine";
+  result.task = {9, 999};
+  result.verdict = Verdict::wrong_values;
+  write_file(folder / "results.jsonl", to_json(result) + "\n");
+  for (const char* verb : {"report", "score"}) {
+    const Said said = run_program({verb, "results.jsonl"}, folder.path());
+    EXPECT_EQ(said.code, 2) << said.out;
+    EXPECT_THAT(said.err, HasSubstr("results.jsonl:1: result.task is level9/999"));
+  }
+  Attempt attempt;
+  attempt.model = "m";
+  attempt.task = {9, 999};
+  attempt.outcome = Outcome::no_candidate;
+  std::filesystem::create_directory(folder / "run");
+  write_file(folder / "run" / "attempts.jsonl", to_json(attempt) + "\n");
+  EXPECT_THAT(run_program({"report", "run"}, folder.path()).err, HasSubstr("level9/999"));
+}
+
 TEST(ReportVerb, SaysWhatIsWrongInOneLine) {
   const RunFolder folder;
   const auto refusal = [&](const std::vector<std::string>& arguments) {

@@ -171,7 +171,7 @@ class Reader {
       study_.attempts.add(attempt, model, by.empty() ? model : names.number_of(by), place);
       note_device(attempt.device, attempt.preset);
       ++study_.recorded_attempts;
-      if (attempt.task != last_task_) occurring_.insert(last_task_ = attempt.task);
+      if (attempt.task != last_task_) note_task(attempt.task, path);
     };
     if (is_run) {
       read_run(path, take);
@@ -214,9 +214,22 @@ class Reader {
 
   /// Those of the dtype asked for.
   std::vector<Result> results_of(const std::string& path) const {
-    std::vector<Result> results = read_results(path);
+    const std::vector<ResultLine> lines = read_result_lines(path);
+    require_known_tasks(lines);
+    std::vector<Result> results;
+    for (const ResultLine& line : lines) results.push_back(line.result);
     if (wanted_) std::erase_if(results, [&](const Result& r) { return r.dtype != *wanted_; });
     return results;
+  }
+
+  /// Attempts name tasks as results do.
+  void note_task(const TaskId& task, const std::string& path) {
+    const bool names_none = task.level == 0 && task.number == 0;
+    if (!names_none && lookup_task(task) == nullptr) {
+      throw Error(ErrorCode::kParse, shown(path) + " has an attempt at " + to_string(task) +
+                                         "; there is no such task");
+    }
+    occurring_.insert(last_task_ = task);
   }
 
   void note_dtype(DType dtype, const std::string& path) { places_of_.try_emplace(dtype, path); }

@@ -24,8 +24,9 @@ std::vector<Result> results_of(const CallRequest& request) {
     for (const JsonField& item : request["files"].items()) {
       const std::string path = item.text();
       expect_readable(path);  // read_results() treats an absent file as empty
-      const std::vector<Result> read = read_results(path);
-      results.insert(results.end(), read.begin(), read.end());
+      const std::vector<ResultLine> lines = read_result_lines(path);
+      require_known_tasks(lines);
+      for (const ResultLine& line : lines) results.push_back(line.result);
     }
   }
   return results;

@@ -37,6 +37,7 @@ std::vector<ResultLine> read_all(const std::vector<std::string>& files) {
   std::vector<ResultLine> lines;
   for (const std::string& file : files) {
     std::vector<ResultLine> more = read_result_lines(file);
+    require_known_tasks(more);
     for (ResultLine& line : more) {
       try {
         line.result.certificate = certification(line.result);

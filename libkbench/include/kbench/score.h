@@ -37,6 +37,10 @@ void require_one_question(std::span<const Result> results);
 /// The baseline without a recorded time's number, which every task has another of.
 std::string baseline_kind(const Result& result);
 
+/// Throws kParse with file, line and task where a result is of a task that the suite lacks. A task
+/// of one's own need not be known here, and a candidate that could not be read may name none.
+void require_known_tasks(std::span<const ResultLine> lines, std::span<const Task> suite = tasks());
+
 enum class Contradiction { refuse, take_last };
 /// Results of one file or several as one list with one result for each set and task, in the order
 /// in which they come.

@@ -1,0 +1,36 @@
+// The fields of experiments and results, in the order of a line.
+#pragma once
+
+#include <string_view>
+
+#include "kbench/result.h"
+#include "libkbench/scoring/json_fields.h"
+
+namespace kbench {
+
+KBENCH_FIELDS(WrongAt, sizes, verdict, message)
+KBENCH_FIELDS(HoldsAt, tried, right, first_wrong)
+KBENCH_FIELDS_OF_DERIVED(Experiment, TaskAt, set, candidate, candidate_hash, task, task_name,
+                         preset, variables, dtype, device, driver, software_device, baseline,
+                         settings, version, device_uuid, certificate, made_for)
+KBENCH_FIELDS_OF_DERIVED(Result, Experiment, set, candidate, candidate_hash, task, task_name,
+                         preset, variables, dtype, device, driver, software_device, baseline,
+                         settings, version, device_uuid, certificate, made_for, verdict, message,
+                         diagnostics, tuning, lane, samples, speedup, candidate_ms, baseline_ms,
+                         setup_ms, max_error, gbytes_per_s, tflops, compile_s, wall_s, busy,
+                         runner_served, opponent, opponent_finding, own_kernels, library_calls,
+                         holds_at, stage_s)
+// Records of earlier versions lack these.
+KBENCH_OPTIONAL_FIELDS(Result, dtype, device_uuid, certificate, made_for, tuning, lane, busy,
+                       runner_served, opponent, opponent_finding, own_kernels, library_calls,
+                       holds_at, stage_s)
+KBENCH_OPTIONAL_FIELDS(HoldsAt, first_wrong)
+
+/// Records from before have none of these, and most candidates neither ask nor call for anything.
+inline bool is_left_out(const Result& result, std::string_view field) {
+  return (field == "dtype" && result.dtype == DType::f32) ||
+         (field == "made_for" && result.made_for.empty()) ||
+         (field == "library_calls" && result.library_calls.empty());
+}
+
+}  // namespace kbench
