@@ -77,10 +77,10 @@ uint64_t candidate_key(std::string_view hash) {
 void Confirmations::add(const Result& result) {
   if (is_infrastructure_fault(result.verdict)) return;
   speedups_[{result.task, candidate_key(result.candidate_hash)}] =
-      result.correct() ? result.speedup.point : 0;
+      result.correct() ? result.speedup : Interval{};
 }
 
-std::optional<double> Confirmations::find(TaskId task, uint64_t candidate) const {
+std::optional<Interval> Confirmations::find(TaskId task, uint64_t candidate) const {
   const auto found = speedups_.find({task, candidate});
   if (found == speedups_.end()) return std::nullopt;
   return found->second;

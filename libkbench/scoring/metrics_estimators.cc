@@ -40,15 +40,27 @@ std::optional<Share> pass_hat_k(const Draws& d, int k) {
   return Share{all_good(n, d.c, k), all_good(n, d.c + d.lost, k)};
 }
 
-std::optional<double> expected_best(std::span<const double> values, int k) {
+std::vector<double> weights_of_last(int n, int k) {
   check({}, k);
-  const int n = static_cast<int>(values.size());
-  if (n < k) return std::nullopt;
-  double weight = double(k) / n, sum = 0;  // of the last: C(n-1,k-1)/C(n,k)
+  if (n < k) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "there are no " + std::to_string(k) + " among " + std::to_string(n) + " values");
+  }
+  std::vector<double> weights(static_cast<size_t>(n));
+  double weight = double(k) / n;  // C(n-1,k-1)/C(n,k)
   for (int i = n; i >= k; --i) {
-    sum += weight * values[static_cast<size_t>(i - 1)];
+    weights[static_cast<size_t>(i - 1)] = weight;
     if (i > k) weight *= double(i - k) / (i - 1);
   }
+  return weights;
+}
+
+std::optional<double> expected_best(std::span<const double> values, int k) {
+  check({}, k);
+  if (values.size() < static_cast<size_t>(k)) return std::nullopt;
+  const std::vector<double> weights = weights_of_last(static_cast<int>(values.size()), k);
+  double sum = 0;
+  for (size_t i = values.size(); i-- > 0;) sum += weights[i] * values[i];
   return sum;
 }
 

@@ -22,10 +22,10 @@ std::optional<double> Amount::per(double count) const {
   return sum / count;
 }
 
-Spending spending(const AttemptSet& set, uint32_t model, const MetricScope& scope) {
+Spending spending(const AttemptSet& set, uint32_t model, const MetricScope& scope,
+                  const Confirmations& confirmations) {
   Spending total;
-  std::vector<bool> solved(scope.tasks.size()), faster(scope.tasks.size());
-  for_each_row(set, model, scope, [&](const AttemptRow& row, size_t task) {
+  for_each_row(set, model, scope, [&](const AttemptRow& row, size_t) {
     const bool answered = row.outcome != Outcome::unanswered;
     total.attempts += answered;
     add(total.input, row.usage.input, answered);
@@ -34,12 +34,11 @@ Spending spending(const AttemptSet& set, uint32_t model, const MetricScope& scop
     add(total.reasoning, row.usage.reasoning, answered);
     add(total.cost, row.cost, answered);
     total.seconds += row.seconds;
-    if (!counts(row, scope)) return;
-    solved[task] = true;
-    if (row.speedup.low > 1) faster[task] = true;
   });
-  total.solved = static_cast<int>(std::ranges::count(solved, true));
-  total.faster = static_cast<int>(std::ranges::count(faster, true));
+  for (const Winner& winner : winners(set, model, scope, confirmations)) {
+    total.solved += winner.solved();
+    total.faster += winner.solved() && winner.worth().low > 1;
+  }
   return total;
 }
 

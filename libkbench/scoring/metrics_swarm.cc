@@ -72,11 +72,10 @@ int sum(const std::vector<bool>& flags) {
 }  // namespace
 
 PairedComparison compare_models(const AttemptSet& set, uint32_t first, uint32_t second,
-                                const MetricScope& scope, int k, const Bootstrap& bootstrap,
-                                const Criterion& criterion) {
+                                const MetricScope& scope, int k, const Bootstrap& bootstrap) {
   PairedComparison result{.first = first, .second = second, .difference = {}};
-  const std::vector<Draws> a = draws(set, first, scope, criterion);
-  const std::vector<Draws> b = draws(set, second, scope, criterion);
+  const std::vector<Draws> a = draws(set, first, scope);
+  const std::vector<Draws> b = draws(set, second, scope);
   std::vector<double> low, high;
   for (size_t i = 0; i < a.size(); ++i) {
     const bool unknown = (a[i].c == 0 && a[i].lost > 0) || (b[i].c == 0 && b[i].lost > 0);
@@ -100,7 +99,7 @@ PairedComparison compare_models(const AttemptSet& set, uint32_t first, uint32_t 
 }
 
 Swarm swarm(const AttemptSet& set, std::span<const uint32_t> models, const MetricScope& scope,
-            const Confirmations& confirmations, const Criterion& criterion) {
+            const Confirmations& confirmations) {
   Swarm result;
   result.models.assign(models.begin(), models.end());
   const size_t tasks = scope.tasks.size();
@@ -110,15 +109,14 @@ Swarm swarm(const AttemptSet& set, std::span<const uint32_t> models, const Metri
   std::vector<double> best(tasks, 0.0);
   result.winner.resize(tasks);
   for (const uint32_t model : models) {
-    members.push_back(draws(set, model, scope, criterion));
+    members.push_back(draws(set, model, scope));
     costs.push_back(per_sample(set, model, scope));
     const std::vector<Winner> own = winners(set, model, scope, confirmations);
-    const std::vector<Draws> fast = draws(set, model, scope, {.p = 1, .at_low = true});
     std::vector<bool>& solves = solved.emplace_back();
     std::vector<bool>& speeds = faster.emplace_back();
     for (size_t i = 0; i < tasks; ++i) {
       solves.push_back(members.back()[i].c > 0);
-      speeds.push_back(fast[i].c > 0);
+      speeds.push_back(own[i].solved() && own[i].worth().low > 1);
       if (own[i].solved() && own[i].value() > best[i]) {
         best[i] = own[i].value();
         result.winner[i] = model;

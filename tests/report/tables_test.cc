@@ -71,6 +71,27 @@ TEST(Report, SaysWhatIsUndefinedAndWhatIsALowerBound) {
   EXPECT_TRUE(json["models"][0]["pass"]["9"]["value"].is_null());
 }
 
+TEST(Report, SaysOfWinnersWhetherTheyWereMeasuredAgain) {
+  testing::MadeRun run = small();
+  const Made again(run);
+  run.confirm = false;
+  const Made once(run);
+  const nlohmann::json confirmed = nlohmann::json::parse(report_json(again.study, again.analysis));
+  const nlohmann::json chosen = nlohmann::json::parse(report_json(once.study, once.analysis));
+  for (size_t m = 0; m < 3; ++m) {
+    EXPECT_EQ(confirmed["models"][m]["unconfirmed"], 0);
+    EXPECT_GT(chosen["models"][m]["unconfirmed"], 0);
+    const auto best = [m](const nlohmann::json& json) { return json["models"][m]["best_of"]["4"]; };
+    EXPECT_EQ(best(confirmed)["unconfirmed"], 0);
+    EXPECT_GT(best(chosen)["unconfirmed"], 0);
+    EXPECT_TRUE(best(chosen)["lower_bound"]);
+  }
+  EXPECT_THAT(format_report(again.study, again.analysis), Not(HasSubstr("lower bound")));
+  EXPECT_THAT(format_report(once.study, once.analysis),
+              HasSubstr("winners are the fastest of several measurements and were not measured "
+                        "again: they count by their lower bound"));
+}
+
 TEST(Report, OfAPlainResultsFileIsALeaderboard) {
   const Folder folder;
   std::string lines;

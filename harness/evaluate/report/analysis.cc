@@ -89,10 +89,15 @@ class Analyst {
     return levels;
   }
 
-  std::vector<Score> scores(const std::vector<Draws>& samples) const {
-    std::vector<Score> all;
-    for (const int k : all_.ks) all.push_back(mean_pass_at_k(samples, k, bootstrap_));
-    return all;
+  std::vector<Ranking> ranked_samples(const ModelReport& of) const {
+    return rankings(study_.attempts, of.model, study_.scope, study_.confirmations);
+  }
+
+  Score fast(std::span<const Ranking> ranked, int k, const Criterion& criterion,
+             const Bootstrap& bootstrap) const {
+    std::vector<std::optional<Share>> shares;
+    for (const Ranking& task : ranked) shares.push_back(fast_at_k(task, k, criterion));
+    return mean_share(shares, bootstrap);
   }
 
   int first_k() const { return all_.ks.front(); }
@@ -108,19 +113,20 @@ class Analyst {
       to.solved += task.c > 0;
     }
     to.solved_share = wilson(to.solved, static_cast<int>(to.samples_of.size()));
-    to.pass = scores(to.samples_of);
+    for (const int k : all_.ks) to.pass.push_back(mean_pass_at_k(to.samples_of, k, bootstrap_));
+    const std::vector<Ranking> ranked = ranked_samples(to);
     for (const int k : all_.ks) {
       to.all_of.push_back(mean_pass_hat_k(to.samples_of, k, bootstrap_));
-      to.best.push_back(best_of(set, one.model, study_.scope, k, bootstrap_, study_.confirmations));
+      to.best.push_back(best_of(ranked, k, bootstrap_));
     }
-    add_fast(to);
+    add_fast(ranked, to);
     add_stricter(to);
-    add_winners(to);
-    add_levels(to);
+    add_winners(ranked, to);
+    add_levels(ranked, to);
     to.correct_by = by_attempt(set, one.model, study_.scope, bootstrap_);
     to.fast_by = by_attempt(set, one.model, study_.scope, bootstrap_, {.p = 1});
     to.funnel = funnel(set, one.model, study_.scope);
-    to.spending = spending(set, one.model, study_.scope);
+    to.spending = spending(set, one.model, study_.scope, study_.confirmations);
     int samples = 0;
     for (const Draws& task : to.samples_of) {
       samples = samples == 0 ? task.n + task.lost : std::min(samples, task.n + task.lost);
@@ -131,28 +137,22 @@ class Analyst {
     }
   }
 
-  void add_fast(ModelReport& to) const {
-    std::vector<Criterion> criteria;
+  void add_fast(std::span<const Ranking> ranked, ModelReport& to) const {
     for (const double p : all_.thresholds) {
-      criteria.push_back({.p = p});
-      criteria.push_back({.p = p, .at_low = true});
-    }
-    const auto samples = draws(study_.attempts, to.model, study_.scope, criteria);
-    for (size_t i = 0; i < all_.thresholds.size(); ++i) {
-      to.fast.push_back({all_.thresholds[i], scores(samples[2 * i]), scores(samples[2 * i + 1])});
+      FastScore& score = to.fast.emplace_back();
+      score.p = p;
+      for (const int k : all_.ks) {
+        score.at_point.push_back(fast(ranked, k, {.p = p}, bootstrap_));
+        score.at_low.push_back(fast(ranked, k, {.p = p, .at_low = true}, bootstrap_));
+      }
     }
   }
 
   void add_fast_curve(ModelReport& to) const {
-    std::vector<Criterion> criteria;
+    const std::vector<Ranking> ranked = ranked_samples(to);
     for (const double p : all_.curve_ps) {
-      criteria.push_back({.p = p});
-      criteria.push_back({.p = p, .at_low = true});
-    }
-    const auto samples = draws(study_.attempts, to.model, study_.scope, criteria);
-    for (size_t i = 0; i < samples.size(); i += 2) {
-      to.fast_curve.push_back(mean_pass_at_k(samples[i], first_k(), bootstrap_));
-      to.low_curve.push_back(mean_pass_at_k(samples[i + 1], first_k(), bootstrap_));
+      to.fast_curve.push_back(fast(ranked, first_k(), {.p = p}, bootstrap_));
+      to.low_curve.push_back(fast(ranked, first_k(), {.p = p, .at_low = true}, bootstrap_));
     }
   }
 
@@ -173,37 +173,38 @@ class Analyst {
     to.own_kernels = pass_1(own);
   }
 
-  void add_winners(ModelReport& to) const {
-    to.winners = winners(study_.attempts, to.model, study_.scope, study_.confirmations);
+  void add_winners(std::span<const Ranking> ranked, ModelReport& to) const {
     std::vector<double> speedups;
-    for (const Winner& winner : to.winners) {
+    for (const Ranking& task : ranked) {
+      const Winner& winner = to.winners.emplace_back(winner_of(task));
       to.confirmed += winner.solved() && winner.confirmed;
-      to.withdrawn += winner.solved() && winner.confirmed == 0.0;
+      to.withdrawn += winner.solved() && winner.confirmed && winner.confirmed->point == 0;
+      to.unconfirmed += winner.unconfirmed();
       if (winner.solved() && winner.value() > 0) speedups.push_back(winner.value());
     }
     to.median_speedup = median(std::move(speedups));
   }
 
-  void add_levels(ModelReport& to) const {
-    const std::vector<Draws> fast = draws(study_.attempts, to.model, study_.scope, {.p = 1});
+  void add_levels(std::span<const Ranking> ranked, ModelReport& to) const {
     std::map<int, std::vector<size_t>> tasks;
     for (size_t i = 0; i < study_.scope.tasks.size(); ++i) {
       tasks[study_.scope.tasks[i].level].push_back(i);
     }
     const auto report_of = [&](const std::vector<size_t>& own) {
       LevelReport report;
-      std::vector<Draws> passed, faster;
+      std::vector<Draws> passed;
+      std::vector<Ranking> ranked_there;
       std::vector<int> levels;
       for (const size_t i : own) {
         report.solved += to.samples_of[i].c > 0;
         passed.push_back(to.samples_of[i]);
-        faster.push_back(fast[i]);
+        ranked_there.push_back(ranked[i]);
         levels.push_back(study_.scope.tasks[i].level);
       }
       report.tasks = static_cast<int>(own.size());
       const Bootstrap bootstrap(levels);
       report.pass = mean_pass_at_k(passed, first_k(), bootstrap);
-      report.fast = mean_pass_at_k(faster, first_k(), bootstrap);
+      report.fast = fast(ranked_there, first_k(), {.p = 1}, bootstrap);
       return report;
     };
     for (const auto& [level, own] : tasks) to.levels[level] = report_of(own);

@@ -16,7 +16,7 @@ struct AnalysisOptions {
   std::vector<double> thresholds;  ///< values of p for fast_p
 };
 
-/// For one p: the share of samples (k = 1), or of the best of k, whose speedup exceeds it.
+/// For one p: fast_p@k (kbench/metrics.h).
 struct FastScore {
   double p = 1;
   std::vector<Score> at_point, at_low;  ///< by k
@@ -37,7 +37,8 @@ struct ModelReport {
   Interval solved_share;            ///< Wilson
   int confirmed = 0;                ///< winners that were measured again ...
   int withdrawn = 0;                ///< ... and of these, those that failed
-  double median_speedup = 0;        ///< of winners (confirmed ones where measured again); 0: none
+  int unconfirmed = 0;              ///< winners with a choice that count by their lower bound
+  double median_speedup = 0;        ///< of what winners are worth; 0: none
   std::vector<Score> pass, all_of;  ///< pass@k, pass^k, by k
   std::vector<BestOf> best;         ///< by k
   std::vector<FastScore> fast;      ///< by threshold

@@ -170,7 +170,7 @@ class Page {
       Json json = {{"n", samples.n}, {"c", samples.c}, {"lost", samples.lost}};
       if (winner.solved()) {
         json["speedup"] = json_of(winner.speedup);
-        if (winner.confirmed) json["confirmed"] = *winner.confirmed;
+        if (winner.confirmed) json["confirmed"] = confirmed_json(winner);
       }
       if (!cell.chains.empty()) {
         json["mark"] = cell.mark;

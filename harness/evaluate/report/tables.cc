@@ -32,8 +32,8 @@ std::string short_text_of(const Score& score) {
 
 std::string geomean_text(const BestOf& best) {
   if (!best.geometric) return "undefined";
-  return (best.lower_bound ? ">=" : "") + print("%.2fx [%.2f,%.2f]", best.geometric->point,
-                                                best.geometric->low, best.geometric->high);
+  return (best.lower_bound() ? ">=" : "") + print("%.2fx [%.2f,%.2f]", best.geometric->point,
+                                                  best.geometric->low, best.geometric->high);
 }
 
 std::string of(int64_t part, int64_t whole) {
@@ -114,11 +114,18 @@ std::string notes(const Study& study, const Analysis& analysis) {
       text += name + ": k = " + std::to_string(analysis.ks[i]) + " is undefined for " +
               std::to_string(model.pass[i].undefined) + " tasks, of which fewer samples exist\n";
     }
-    if (study.confirmations.size() > 0 && model.solved > 0) {
+    if (model.confirmed > 0) {
       text += name + ": " + of(model.confirmed, model.solved) +
-              " winners measured again with a fresh seed";
+              " winners measured again with a fresh seed, and count as that";
       if (model.withdrawn > 0) text += ", " + std::to_string(model.withdrawn) + " did not pass";
       text += "\n";
+    }
+    if (model.unconfirmed > 0) {
+      text +=
+          name + ": " + of(model.unconfirmed, model.solved) +
+          " winners are the fastest of several measurements and were not measured again: they "
+          "count by their lower bound, set for that choice (kbench judge RUN --confirm measures "
+          "them)\n";
     }
     const Funnel& sum = model.funnel.front();
     if (sum.lenient > 0) {

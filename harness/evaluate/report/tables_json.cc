@@ -77,7 +77,8 @@ Json json_of(const BestOf& best) {
   return {{"arithmetic", json_of(best.arithmetic)},
           {"geometric", json_of(best.geometric)},
           {"undefined", best.undefined},
-          {"lower_bound", best.lower_bound}};
+          {"unconfirmed", best.unconfirmed},
+          {"lower_bound", best.lower_bound()}};
 }
 
 template <class T>
@@ -119,7 +120,9 @@ Json tasks_of(const ModelReport& model, const Study& study) {
       task["winner"] = {{"sample", winner.sample},
                         {"attempt", winner.attempt},
                         {"speedup", report::json_of(winner.speedup)},
-                        {"confirmed", or_null(winner.confirmed)}};
+                        {"confirmed", confirmed_json(winner)},
+                        {"chosen_among", winner.among},
+                        {"worth", report::json_of(winner.worth())}};
     }
     list.push_back(std::move(task));
   }
@@ -133,6 +136,10 @@ const std::string& name_of_model(const Analysis& analysis, uint32_t model) {
 }  // namespace
 
 Json json_of(const Interval& interval) { return interval_json(interval); }
+
+Json confirmed_json(const Winner& winner) {
+  return winner.confirmed ? Json(winner.confirmed->point) : Json(nullptr);
+}
 
 Json json_of(const Score& score) {
   if (!score.value) return {{"value", nullptr}, {"undefined", score.undefined}};
@@ -166,6 +173,7 @@ Json json_of(const ModelReport& model, const Study& study, const Analysis& analy
           {"solved_share", json_of(model.solved_share)},
           {"confirmed", model.confirmed},
           {"withdrawn", model.withdrawn},
+          {"unconfirmed", model.unconfirmed},
           {"median_speedup", model.median_speedup > 0 ? Json(model.median_speedup) : Json(nullptr)},
           {"pass", by_k(analysis.ks, model.pass)},
           {"all_of", by_k(analysis.ks, model.all_of)},

@@ -53,17 +53,17 @@ struct Chain {
 };
 
 /// Speedups that were measured once more, with a fresh seed, by task and candidate (its hash);
-/// 0 where it did not pass again.
+/// zeros where it did not pass again.
 class Confirmations {
  public:
   /// A later result of the same candidate takes the place of an earlier one; those that failed
   /// through no fault of the candidate's say nothing.
   void add(const Result& result);
-  std::optional<double> find(TaskId task, uint64_t candidate) const;
+  std::optional<Interval> find(TaskId task, uint64_t candidate) const;
   size_t size() const { return speedups_.size(); }
 
  private:
-  std::map<std::pair<TaskId, uint64_t>, double> speedups_;
+  std::map<std::pair<TaskId, uint64_t>, Interval> speedups_;
 };
 
 /// A 64-bit key of a candidate's hash; 0 for the empty hash only.

@@ -39,9 +39,12 @@ struct Share {
 std::optional<Share> pass_at_k(const Draws& draws, int k);
 /// That all k are good: C(c,k)/C(n,k). pass^k (Yao et al., "tau-bench", 2024).
 std::optional<Share> pass_hat_k(const Draws& draws, int k);
+/// How probable it is that of k values drawn without replacement from n, which are in order, the
+/// i-th (from 1) is the last: C(i-1,k-1)/C(n,k). Throws kInvalidArgument unless 1 <= k <= n.
+std::vector<double> weights_of_last(int n, int k);
 /// The expected best of k values drawn without replacement, which the caller has put in the order
-/// in which one is preferred to those before it; the last of k is taken: sum over i = k..n of
-/// C(i-1,k-1)/C(n,k) * x_i. Unset where there are fewer than k.
+/// in which one is preferred to those before it; the last of k is taken. Unset where there are
+/// fewer than k.
 std::optional<double> expected_best(std::span<const double> worst_to_best, int k);
 
 // --- intervals -----------------------------------------------------------------------------------
@@ -102,15 +105,9 @@ struct Criterion {
   bool at_low = false;  ///< the lower bound of the speedup's interval is what must exceed p
 };
 
-/// A sample is a chain, good once an attempt is; one that is not good and has an unfinished attempt
-/// is lost. One entry a task of the scope.
-std::vector<Draws> draws(const AttemptSet& set, uint32_t model, const MetricScope& scope,
-                         const Criterion& criterion = {});
-
-/// The same for several criteria at once: an entry a criterion.
-std::vector<std::vector<Draws>> draws(const AttemptSet& set, uint32_t model,
-                                      const MetricScope& scope,
-                                      std::span<const Criterion> criteria);
+/// A sample is a chain, good once an attempt is correct; one that is not good and has an unfinished
+/// attempt is lost. One entry a task of the scope.
+std::vector<Draws> draws(const AttemptSet& set, uint32_t model, const MetricScope& scope);
 
 /// A mean over tasks.
 struct Score {
@@ -118,33 +115,81 @@ struct Score {
   Interval interval = {};      ///< 95% over tasks; from the low values' to the high values'
   int undefined = 0;           ///< tasks of which fewer than k samples were asked for
 };
+/// Of a value a task; unset is undefined.
+Score mean_share(std::span<const std::optional<Share>> shares, const Bootstrap& bootstrap);
 Score mean_pass_at_k(std::span<const Draws> draws, int k, const Bootstrap& bootstrap);
 Score mean_pass_hat_k(std::span<const Draws> draws, int k, const Bootstrap& bootstrap);
 
-/// The best candidate found for a task, by the speedup that was measured first.
-struct Winner {
-  int sample = 0, attempt = 0;  ///< 0: the task is not solved
+// --- the best of several -------------------------------------------------------------------------
+// The fastest of many noisy measurements is fastest by its luck too (the winner's curse): as it was
+// measured it is too good, and its own interval lies too high. So who is chosen follows from the
+// first measurement, and what it is worth from another one (Confirmations), which luck had no part
+// in. One that was not measured again counts by its lower bound, at a level that allows for how
+// many it was chosen among.
+
+/// The low end of a 95% interval, at a level at which of the fastest of `among` independent
+/// measurements it is as rarely too high (2.5%) as that of a single one (Sidak 1967, the interval
+/// being normal in logarithms). `measured.low` for 1.
+double low_of_fastest(const Interval& measured, int among);
+
+/// A chain's fastest correct attempt.
+struct RankedSample {
+  int sample = 0, attempt = 0;
   uint64_t candidate = 0;
-  Interval speedup = {};            ///< as it was measured when it was found
-  std::optional<double> confirmed;  ///< measured once more; 0: it did not pass again
-  bool solved() const { return sample > 0; }
-  double value() const { return confirmed.value_or(speedup.point); }
+  Interval speedup = {};              ///< by its first measurement
+  std::optional<Interval> confirmed;  ///< measured once more; zeros: it did not pass again
+  int measurements = 1;               ///< different ones of the chain, of which it is the fastest
+  bool unfinished = false;            ///< the chain has an unfinished attempt
+  /// What it is worth as the fastest of so many measurements. `point` is `low` where it was chosen
+  /// and not confirmed: no more is known then.
+  Interval worth(int among) const;
 };
+
+/// A model's samples on a task by the speedup measured first.
+struct Ranking {
+  std::vector<RankedSample> samples;  ///< those that are correct, the slowest first
+  int asked = 0;                      ///< samples asked for
+  int lost = 0;                       ///< not correct, and nothing or not all is known of them
+  int measurements = 0;               ///< different ones of all samples
+  /// Of how many measurements the best of k samples is the fastest, at most.
+  int among(int k) const;
+};
+/// One entry a task of the scope.
+std::vector<Ranking> rankings(const AttemptSet& set, uint32_t model, const MetricScope& scope,
+                              const Confirmations& confirmations = {});
+
+/// fast_p@k: the probability that the fastest of k samples, drawn without replacement and chosen by
+/// the first measurement, meets the criterion: by its point, as confirmed or else as measured; or
+/// by its worth's lower bound. Lost samples are all bad .. all good. At p = 0 it is pass@k. Unset
+/// where fewer than k samples were asked for.
+std::optional<Share> fast_at_k(const Ranking& ranking, int k, const Criterion& criterion);
+
+/// The best candidate found for a task, by the speedup that was measured first.
+struct Winner : RankedSample {
+  int among = 1;                              ///< measurements that it was chosen from
+  bool solved() const { return sample > 0; }  ///< 0: the task is not solved
+  Interval worth() const { return RankedSample::worth(among); }
+  double value() const { return worth().point; }
+  /// It counts by its lower bound only.
+  bool unconfirmed() const { return solved() && !confirmed && among > 1; }
+};
+Winner winner_of(const Ranking& ranking);
 /// One entry a task of the scope.
 std::vector<Winner> winners(const AttemptSet& set, uint32_t model, const MetricScope& scope,
                             const Confirmations& confirmations = {});
 
-/// The expected speedup of the best of k samples, chosen by first measurement and worth what was
-/// confirmed where it was; a wrong sample is worth 0. Lost samples count as wrong: a lower bound.
+/// The expected worth of the fastest of k samples, chosen by the first measurement; a wrong sample
+/// is worth 0. Intervals are 95% over tasks, and no narrower than the measurements' own.
 struct BestOf {
   std::optional<Interval> arithmetic;  ///< Kevin's best@k (Baronio et al. 2025)
   /// Of max(speedup, 1): the gain where a candidate is used only if it is faster.
   std::optional<Interval> geometric;
-  int undefined = 0;  ///< tasks of which fewer than k samples were asked for
-  bool lower_bound = false;
+  int undefined = 0;    ///< tasks of which fewer than k samples were asked for
+  int unconfirmed = 0;  ///< tasks with a choice that was not confirmed
+  bool lost = false;    ///< samples are lost, and count as wrong
+  bool lower_bound() const { return lost || unconfirmed > 0; }
 };
-BestOf best_of(const AttemptSet& set, uint32_t model, const MetricScope& scope, int k,
-               const Bootstrap& bootstrap, const Confirmations& confirmations = {});
+BestOf best_of(std::span<const Ranking> tasks, int k, const Bootstrap& bootstrap);
 
 // --- attempt by attempt --------------------------------------------------------------------------
 
@@ -201,9 +246,10 @@ struct Spending {
   Amount cost;                              ///< in the currency of the prices given
   double seconds = 0;                       ///< waiting for answers, summed
   int solved = 0;                           ///< tasks
-  int faster = 0;                           ///< tasks with a candidate whose speedup.low > 1
+  int faster = 0;  ///< tasks whose winner is worth more than 1 at the low end
 };
-Spending spending(const AttemptSet& set, uint32_t model, const MetricScope& scope);
+Spending spending(const AttemptSet& set, uint32_t model, const MetricScope& scope,
+                  const Confirmations& confirmations = {});
 
 // --- several models ------------------------------------------------------------------------------
 
@@ -216,8 +262,7 @@ struct PairedComparison {
   double p = 1;                                                ///< McNemar's, of these
 };
 PairedComparison compare_models(const AttemptSet& set, uint32_t first, uint32_t second,
-                                const MetricScope& scope, int k, const Bootstrap& bootstrap,
-                                const Criterion& criterion = {});
+                                const MetricScope& scope, int k, const Bootstrap& bootstrap);
 
 /// A budget and what it is expected to solve.
 struct SwarmPoint {
@@ -229,7 +274,7 @@ struct SwarmPoint {
 struct Swarm {
   std::vector<uint32_t> models;
   int solved = 0;  ///< tasks that any model solves
-  int faster = 0;  ///< tasks with speedup.low > 1
+  int faster = 0;  ///< tasks whose winner is worth more than 1 at the low end
   /// A member's part.
   struct Member {
     int won = 0;          ///< tasks whose best candidate is this model's
@@ -244,6 +289,6 @@ struct Swarm {
   std::vector<SwarmPoint> together;
 };
 Swarm swarm(const AttemptSet& set, std::span<const uint32_t> models, const MetricScope& scope,
-            const Confirmations& confirmations = {}, const Criterion& criterion = {});
+            const Confirmations& confirmations = {});
 
 }  // namespace kbench

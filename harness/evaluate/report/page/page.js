@@ -25,7 +25,7 @@ function svgEl(tag, attributes) {
 const known = x => x !== null && x !== undefined;
 const plural = (n, one, many) => n + ' ' + (n === 1 ? one : many || one + 's');
 const grouped = n => String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, '\u2009');
-const fixed = (x, digits) => x.toFixed(digits).replace('-', '\u2212');
+const fixed = (x, digits) => known(x) ? x.toFixed(digits).replace('-', '\u2212') : '\u221e';
 function speedText(x) {
   if (x >= 99.5) return x.toFixed(0);
   return x >= 9.95 ? x.toFixed(1) : x.toFixed(2);
@@ -106,6 +106,7 @@ function caveats() {
     [model => model.lost_samples, 'nothing known of', model => grouped(model.lost_samples) + '\u2009/\u2009' + grouped(model.samples) + ' samples'],
     [model => model.confirmed, 'winners measured again', model => model.confirmed + '\u2009/\u2009' + model.solved],
     [model => model.withdrawn, 'did not pass again', model => model.withdrawn],
+    [model => model.unconfirmed, 'chosen among several, not measured again', model => model.unconfirmed + '\u2009/\u2009' + model.solved],
     [model => model.funnel[0].lenient, 'leniently found', model => grouped(model.funnel[0].lenient)],
     [model => model.funnel[0].lenient, 'strict pass@1', model => scoreText(model.strict)],
     [model => model.funnel[0].with_builtins, 'correct with built-ins', model => grouped(model.funnel[0].with_builtins)],
@@ -118,7 +119,10 @@ function caveats() {
   byId('s-caveats').hidden = false;
   fill('caveats', ['what they rest on', ...columns.map(column => column[1])], models.map(model =>
     el('tr', {}, nameHead(model), ...columns.map(column => el('td', {}, column[2](model))))));
-  if (any(model => model.lost_samples)) byId('caveats-note').textContent = 'Where samples are lost, scores lie between all of them wrong and all right.';
+  const notes = [];
+  if (any(model => model.lost_samples)) notes.push('Where samples are lost, scores lie between all of them wrong and all right.');
+  if (any(model => model.unconfirmed)) notes.push('The fastest of several measurements, where it was not measured again, counts by its lower bound, set for that choice.');
+  byId('caveats-note').textContent = notes.join(' ');
 }
 
 function funnel() {
