@@ -78,7 +78,10 @@ class FakeJudge : public ::testing::Test {
     Result result;
     result.task = {1, 19};
     result.verdict = Verdict::passed;
+    result.samples = 12;
     result.speedup = {1.25, 1.5, 1.75};
+    result.candidate_ms = 2;
+    result.baseline_ms = 3;
     return result;
   }
 

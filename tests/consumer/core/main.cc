@@ -31,7 +31,10 @@ int main() {
   kbench::Result result;
   result.task = linear.id;
   result.verdict = kbench::Verdict::passed;
+  result.samples = 12;
   result.speedup = {1.1, 1.2, 1.3};
+  result.candidate_ms = 1;
+  result.baseline_ms = 1.2;
   if (kbench::to_json(kbench::result_from_json(kbench::to_json(result))) !=
       kbench::to_json(result)) {
     return 1;
