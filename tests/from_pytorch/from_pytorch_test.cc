@@ -22,6 +22,7 @@
 #include "libkbench/base/files.h"
 #include "tests/error_of.h"
 #include "tests/from_pytorch/same_graph.h"
+#include "tests/support/needs_torch.h"
 
 namespace kbench {
 namespace {
@@ -31,11 +32,7 @@ using from_pytorch::Traced;
 
 class FromPytorch : public ::testing::Test {
  protected:
-  void SetUp() override {
-    if (runner::find_python("torch").found) return;
-    if (std::getenv("KBENCH_REQUIRE_TORCH") != nullptr) FAIL() << "no python3 has torch";
-    GTEST_SKIP() << "needs python3 with torch (Debian: python3-torch)";
-  }
+  void SetUp() override { KBENCH_NEED_TORCH(); }
 
   static std::vector<Traced> trace(const std::vector<Problem>& problems, double seconds = 60) {
     runner::PythonHelper python;

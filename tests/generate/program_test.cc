@@ -19,6 +19,7 @@
 #include "kbench/result.h"
 #include "tests/models/scripted_server.h"
 #include "tests/program/run_program.h"
+#include "tests/support/needs_torch.h"
 
 namespace kbench::testing {
 namespace {
@@ -212,9 +213,7 @@ class ModuleVerbs : public ModelVerbs {
  protected:
   void SetUp() override {
     ModelVerbs::SetUp();
-    if (IsSkipped() || runner::find_python("torch").found) return;
-    if (std::getenv("KBENCH_REQUIRE_TORCH") != nullptr) FAIL() << "no python3 has torch";
-    GTEST_SKIP() << "\nneeds python3 with torch (Debian: python3-torch)\n";
+    if (!IsSkipped()) KBENCH_NEED_TORCH();
   }
   /// PyTorch takes seconds to start. `from`: where answers come from.
   Said generate_module(const std::string& run, const std::string& more,

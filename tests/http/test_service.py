@@ -11,6 +11,7 @@ import tempfile
 import threading
 import unittest
 
+import needs
 from server import ASYNC, HANGS, JSON, LINES, PROGRAM, RELU, RELU_IN_ONE, WRONG, Server
 
 try:
@@ -88,9 +89,7 @@ def scripted_model(answer):
 class Service(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        if jsonschema is None:
-            print("\nneeds jsonschema (Debian: python3-jsonschema)")
-            raise unittest.SkipTest("no jsonschema")
+        needs.need(jsonschema, "jsonschema (Debian: python3-jsonschema)")
         cls.server = Server()
         cls.addClassCleanup(cls.server.close)
         cls.described = Described(cls.server.ask("GET", "/openapi.json").json)
@@ -140,9 +139,8 @@ class Service(unittest.TestCase):
     def test_the_description_passes_a_public_validator(self):
         modules = os.environ.get("KBENCH_NODE_MODULES", "")
         package = os.path.join(modules, "@seriousme/openapi-schema-validator")
-        if not shutil.which("node") or not os.path.isdir(package):
-            print("\nneeds a validator (npm: @seriousme/openapi-schema-validator)")
-            self.skipTest("no validator")
+        needs.need(shutil.which("node") and os.path.isdir(package),
+                   "a validator (npm: @seriousme/openapi-schema-validator)")  # fmt: skip
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
             json.dump(self.described.document, file)
             file.flush()

@@ -1,9 +1,8 @@
 // Tasks of float16 and bfloat16 judged: what is right passes, what computes in fewer bits does not.
-#include <cstdlib>
-
 #include "kbench/candidate.h"
 #include "kbench/listing.h"
 #include "tests/judge/evaluator_fixture.h"
+#include "tests/support/needs_torch.h"
 
 namespace kbench::testing {
 namespace {
@@ -94,21 +93,16 @@ class HalfModule : public EvaluatorTest {};
 
 /// On a CPU PyTorch has few operators of float16, and of bfloat16 some that compute in it.
 TEST_F(HalfModule, GetsTensorsOfTheTypeBesidePyTorchInIt) {
+  KBENCH_NEED_TORCH();
   options_.dtype = DType::bf16;
   options_.opponent = Opponent::torch;
   const Task& task = find_task({1, 26});
   folder_.write("model_new.py", pytorch_module(task, *build_graph(task, Preset::smoke)));
-  try {
-    const Result result = evaluator().evaluate(folder_.path("model_new.py"));
-    EXPECT_TRUE(result.correct()) << result.message;
-    EXPECT_EQ(result.dtype, DType::bf16);
-    EXPECT_EQ(result.lane, "torch");
-    EXPECT_EQ(result.opponent_finding, "");
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::kUnsupported) throw;
-    if (std::getenv("KBENCH_REQUIRE_TORCH") != nullptr) FAIL() << error.what();
-    GTEST_SKIP() << "needs python3 with torch (Debian: python3-torch)";
-  }
+  const Result result = evaluator().evaluate(folder_.path("model_new.py"));
+  EXPECT_TRUE(result.correct()) << result.message;
+  EXPECT_EQ(result.dtype, DType::bf16);
+  EXPECT_EQ(result.lane, "torch");
+  EXPECT_EQ(result.opponent_finding, "");
 }
 
 TEST_F(HalfModule, ATaskThatIsNotDefinedInTheTypeIsAnErrorThatSaysSo) {

@@ -1,9 +1,8 @@
 // PyTorch in the baseline's place: it is timed, the truth stays kbench's, and what fails in it is
 // not the candidate's fault.
-#include <cstdlib>
-
 #include "kbench/listing.h"
 #include "tests/judge/evaluator_fixture.h"
+#include "tests/support/needs_torch.h"
 
 namespace kbench::testing {
 namespace {
@@ -18,26 +17,22 @@ class OpponentTest : public EvaluatorTest {
     options_.opponent = Opponent::torch;
     options_.plan.min_samples = 8;
     if (IsSkipped()) return;
-    for (const DeviceSummary& device : list_devices(KBENCH_PROGRAM)) {
-      if (device.type == "cpu" && !torch_present()) skip();
-    }
+    KBENCH_NEED_TORCH();
+    // One that computes on a GPU, where the device is one.
+    if (!torch_runs()) GTEST_SKIP() << "no PyTorch for this device";
     end_evaluator();
   }
 
   /// Evaluates once, as the judge searches the interpreter.
-  bool torch_present() {
-    static const bool kPresent = [this] {
+  bool torch_runs() {
+    static const bool kRuns = [this] {
       try {
         return run(right()).correct();
       } catch (const Error& error) {
         return error.code() != ErrorCode::kUnsupported;
       }
     }();
-    return kPresent;
-  }
-  void skip() {
-    if (std::getenv("KBENCH_REQUIRE_TORCH") != nullptr) FAIL() << "no PyTorch";
-    GTEST_SKIP() << "needs python3 with torch (Debian: python3-torch)";
+    return kRuns;
   }
   static std::string module_of(const char* task) {
     const Task& found = find_task(parse_task_id(task));

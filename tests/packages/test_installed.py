@@ -13,6 +13,8 @@ import unittest
 import zipfile
 from pathlib import Path
 
+import needs
+
 BUILD = os.environ["KBENCH_BUILD"]
 SOURCE = Path(__file__).resolve().parents[2]
 MODULE = SOURCE / "libkbench/python"
@@ -82,10 +84,8 @@ class Installed(unittest.TestCase):
 
     def test_wheel_of_this_platform(self):
         """It brings what it needs, and is used where nothing else of kbench is to be found."""
-        if shutil.which("patchelf") is None:
-            self.skipTest("needs patchelf")
-        if importlib.util.find_spec("pip") is None:
-            self.skipTest("needs pip")
+        needs.need(shutil.which("patchelf"), "patchelf (Debian: patchelf)")
+        needs.need(importlib.util.find_spec("pip"), "pip (Debian: python3-pip)")
         prefix = self.folder / "prefix"
         install(prefix, "--strip")
         shutil.copy(SOURCE / "LICENSE", prefix / "share/doc/kbench/copyright")

@@ -24,6 +24,7 @@
 #include "tests/core/task_parameters.h"
 #include "tests/golden/golden_data.h"
 #include "tests/golden/golden_odd.h"
+#include "tests/support/needs_torch.h"
 
 namespace kbench {
 namespace {
@@ -33,7 +34,7 @@ using testing_support::ScratchFolder;
 /// As in check_golden(), of the output's RMS.
 constexpr double kMostDifference = 32 * 1e-7;
 
-/// The python3 with torch; tests that need it skip where it is empty.
+/// The python3 with torch.
 const std::string& python_with_torch() {
   static const std::string program = [] {
     const runner::PythonSearch search = runner::find_python("torch");
@@ -86,9 +87,7 @@ class PytorchCode : public ::testing::TestWithParam<Task> {
   static void TearDownTestSuite() { torch_.reset(); }
 
   void SetUp() override {
-    if (!python_with_torch().empty()) return;
-    if (std::getenv("KBENCH_REQUIRE_TORCH") != nullptr) FAIL() << "no python3 has torch";
-    GTEST_SKIP() << "needs python3 with torch (Debian: python3-torch)";
+    KBENCH_NEED_TORCH();
   }
 
   /// Runs the task's program and compares its outputs with the record and with the reference.

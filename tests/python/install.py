@@ -11,6 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import needs
+
 USE = (
     "import kbench, pathlib; print(kbench.__version__, len(kbench.tasks()), "
     "(pathlib.Path(kbench.__file__).parent / 'py.typed').exists())"
@@ -36,8 +38,7 @@ def main() -> int:
     os.environ["PIP_ROOT_USER_ACTION"] = "ignore"
     source, work = Path(sys.argv[1]), Path(sys.argv[2])
     version = sys.argv[3]
-    if importlib.util.find_spec("pip") is None:
-        print("needs pip (Debian: python3-pip)")
+    if not needs.has(importlib.util.find_spec("pip"), "pip (Debian: python3-pip)"):
         return 77
     shutil.rmtree(work, ignore_errors=True)
     tree = work / "tree"

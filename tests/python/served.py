@@ -9,6 +9,8 @@ import unittest
 from pathlib import Path
 from typing import Optional
 
+import needs
+
 PROGRAM = os.environ.get("KBENCH_PROGRAM", "kbench")
 CANDIDATES = Path(os.environ.get("KBENCH_CANDIDATES", "harness/candidates"))
 RELU = CANDIDATES / "simple" / "level1_019_relu.yaml"
@@ -43,11 +45,9 @@ def expect_device() -> None:
 
 def expect_installed(program: str, package: str) -> str:
     """Where it is; skips where it is not."""
-    found = shutil.which(program, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
-    if found is None:
-        if "KBENCH_REQUIRE_ALL" in os.environ:
-            raise AssertionError(f"needs {program} (Debian: {package})")
-        raise unittest.SkipTest(f"needs {program} (Debian: {package})")
+    found = shutil.which(program)
+    needs.need(found, f"{program} (Debian: {package})")
+    assert found is not None
     return found
 
 
@@ -74,6 +74,10 @@ class Served:
 
     def end(self, number: int = signal.SIGTERM) -> None:
         self.process.send_signal(number)
-        self.process.wait(60)
+        try:
+            self.process.wait(120)
+        finally:
+            self.process.kill()
+            self.process.wait()
         if self.process.stderr is not None:
             self.process.stderr.close()

@@ -7,6 +7,8 @@ import os
 import types
 import unittest
 
+import needs
+
 try:
     import torch
 except ImportError:
@@ -56,8 +58,11 @@ def launch(kernel):
         Graph.current.kernels.append(kernel)
 
 
-@unittest.skipIf(torch is None, "needs PyTorch")
 class Capture(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        needs.need(torch, "torch (Debian: python3-torch)")
+
     def setUp(self):
         stream = types.SimpleNamespace(wait_stream=lambda other: None)
         stand_ins = {"Stream": lambda: stream, "current_stream": lambda: stream,

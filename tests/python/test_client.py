@@ -18,6 +18,7 @@ from typing import Any, Callable, Iterator, Optional
 from unittest import mock
 
 import kbench
+import needs
 from scripted_server import FAULTS, ScriptedServer
 
 TOKEN = "a-token-that-is-secret"
@@ -355,10 +356,8 @@ class Requests(unittest.TestCase):
 
     def test_https_with_a_certificate_of_ones_own(self) -> None:
         openssl = shutil.which("openssl")
-        if openssl is None:
-            if "KBENCH_REQUIRE_ALL" in os.environ:
-                raise AssertionError("needs openssl (Debian: openssl)")
-            raise unittest.SkipTest("needs openssl (Debian: openssl)")
+        needs.need(openssl, "openssl (Debian: openssl)")
+        assert openssl is not None
         with tempfile.TemporaryDirectory() as folder:
             key, certificate = f"{folder}/key.pem", f"{folder}/certificate.pem"
             subprocess.run(

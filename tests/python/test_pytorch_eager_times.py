@@ -8,15 +8,17 @@ import sys
 import tempfile
 import unittest
 
+import needs
+
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                       "../../benchmarks/pytorch_eager_times.py")  # fmt: skip
 TASKS = "1/19,1/95,2/1"
 
 
-@unittest.skipUnless(importlib.util.find_spec("torch"), "needs PyTorch (Debian: python3-torch)")
 class PytorchEagerTimes(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
+        needs.need(importlib.util.find_spec("torch"), "torch (Debian: python3-torch)")
         scratch = tempfile.TemporaryDirectory()
         cls.addClassCleanup(scratch.cleanup)
         cls.folder = scratch.name

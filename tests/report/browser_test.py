@@ -9,6 +9,7 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import browser  # noqa: E402
+import needs  # noqa: E402
 
 
 def check(condition, what):
@@ -93,8 +94,7 @@ def main():
     make_run, kbench = sys.argv[1:3]
     shots = sys.argv[3] if len(sys.argv) > 3 else None
     program = browser.find()
-    if not program:
-        print("needs chromium (Debian: chromium)")
+    if not needs.has(program, "chromium (Debian: chromium)"):
         return 77
     with tempfile.TemporaryDirectory(prefix="kbench_report_") as folder:
         run, html = os.path.join(folder, "run"), os.path.join(folder, "report.html")

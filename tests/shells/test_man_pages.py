@@ -11,6 +11,8 @@ import subprocess
 import tempfile
 import unittest
 
+import needs
+
 PROGRAM = os.environ["KBENCH_PROGRAM"]
 PAGES = pathlib.Path(os.environ["KBENCH_MAN_PAGES"])
 
@@ -42,9 +44,7 @@ def squeezed(text: str) -> str:
 
 class ManPages(unittest.TestCase):
     def setUp(self) -> None:
-        if not shutil.which("groff"):
-            print("\nneeds groff (Debian: groff-base)")
-            self.skipTest("no groff")
+        needs.need(shutil.which("groff"), "groff (Debian: groff-base)")
 
     def test_there_is_one_for_every_verb(self) -> None:
         self.assertEqual(sorted(path.name for path in PAGES.iterdir()),

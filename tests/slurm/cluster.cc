@@ -13,6 +13,8 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/needs.h"
+
 namespace kbench::testing {
 namespace {
 
@@ -59,10 +61,12 @@ std::string end_of(const fs::path& log) {
 Cluster::Cluster() {
   for (const char* program : {"munged", "slurmctld", "slurmd", "sbatch", "scontrol", "squeue"}) {
     if (run("command -v " + std::string(program)).code != 0) {
-      missing_ = "needs " + std::string(program) + " (Debian: slurm-wlm)";
+      has(false, std::string(program) + " (Debian: slurm-wlm)");
+      missing_ = "no Slurm";
       return;
     }
   }
+  has(true, "Slurm (Debian: slurm-wlm)");
   // munged wants a folder that everybody can enter.
   fs::permissions(folder_.path(), fs::perms(0755));
   configure();
@@ -83,8 +87,8 @@ Cluster::~Cluster() {
 }
 
 Said Cluster::run(const std::string& script) const {
-  return run_in_shell("PATH=$PATH:/usr/sbin:/sbin; SLURM_CONF=" + folder_.path() +
-                      "/slurm.conf; export PATH SLURM_CONF; cd " + folder_.path() + "; " + script);
+  return run_in_shell("SLURM_CONF=" + folder_.path() + "/slurm.conf; export SLURM_CONF; cd " +
+                      folder_.path() + "; " + script);
 }
 
 void Cluster::configure() const {

@@ -30,8 +30,7 @@ class Aimock : public NodeServer {
 class AimockServer : public ::testing::Test {
  protected:
   void SetUp() override {
-    const std::string missing = missing_for_node("@copilotkit/aimock", "dist/cli.js");
-    if (!missing.empty()) GTEST_SKIP() << missing;
+    if (!node_runs("@copilotkit/aimock", "dist/cli.js")) GTEST_SKIP();
   }
 };
 

@@ -12,6 +12,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "tests/support/needs.h"
+
 namespace kbench::testing {
 
 std::string node_module(const std::string& file) {
@@ -19,25 +21,20 @@ std::string node_module(const std::string& file) {
   return std::string(folder == nullptr ? "" : folder) + "/" + file;
 }
 
-std::string missing_for_node(const std::string& package, const std::string& file) {
-  if (std::getenv("KBENCH_NODE_MODULES") == nullptr) {
-    return "needs " + package + " (npm: " + package + ") in KBENCH_NODE_MODULES";
-  }
+bool node_runs(const std::string& package, const std::string& file) {
   const size_t at = package.find('@', 1);  // the first may begin the name
   const std::string name = package.substr(0, at);
-  const std::string path = node_module(name + "/" + file);
-  if (!std::filesystem::exists(path)) return "needs " + path + " (npm: " + package + ")";
-  if (at != package.npos) {
+  bool there = std::filesystem::exists(node_module(name + "/" + file));
+  if (there && at != package.npos) {
     std::ifstream stream(node_module(name + "/package.json"));
     const auto json = nlohmann::json::parse(stream, nullptr, /*allow_exceptions=*/false);
-    const std::string version = json.is_object() ? json.value("version", "") : "";
-    if (version != package.substr(at + 1))
-      return "needs " + package + " (npm: " + package + "), not " + version;
+    there = json.is_object() && json.value("version", "") == package.substr(at + 1);
   }
   const char* check =
       "node -e 'const [a, b] = process.versions.node.split(\".\");"
       "process.exit(a > 20 || (a == 20 && b >= 15) ? 0 : 1)' 2>/dev/null";
-  return std::system(check) == 0 ? "" : "needs Node 20.15 or later (Debian: nodejs)";
+  return has(there, package + " in KBENCH_NODE_MODULES (npm: " + package + ")") &&
+         has(std::system(check) == 0, "Node 20.15 or later (Debian: nodejs)");
 }
 
 NodeServer::NodeServer(const std::vector<std::string>& arguments) {

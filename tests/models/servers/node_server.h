@@ -12,9 +12,10 @@ namespace kbench::testing {
 /// The path of a package's file in KBENCH_NODE_MODULES.
 std::string node_module(const std::string& file);
 
-/// Why a package's server cannot run here; empty where it can. `package` is its name, with the
-/// version after an @ where it must be that one; `file` is a file in it that is needed.
-std::string missing_for_node(const std::string& package, const std::string& file);
+/// Whether a package's server can run here, which is said (tests/support/needs.h). `package` is its
+/// name, with the version after an @ where it must be that one; `file` is a file in it that is
+/// needed.
+bool node_runs(const std::string& package, const std::string& file);
 
 class NodeServer {
  public:

@@ -31,8 +31,7 @@ constexpr const char* kQuick =
 class TinyModel : public ::testing::Test {
  protected:
   void SetUp() override {
-    const std::string missing = missing_for_node(kPackage, "dist/index.js");
-    if (!missing.empty()) GTEST_SKIP() << missing;
+    if (!node_runs(kPackage, "dist/index.js")) GTEST_SKIP();
     KBENCH_NEED_SOFTWARE_DEVICE();
     server_ = std::make_unique<NodeServer>(
         std::vector<std::string>{KBENCH_TINY "/server.mjs", KBENCH_TINY "/tiny.gguf"});
