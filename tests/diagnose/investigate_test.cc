@@ -185,6 +185,18 @@ TEST_F(Investigate, SaysWhatChangesFromRunToRun) {
   EXPECT_GT(outcome.evidence.wrong, 0);
 }
 
+TEST_F(Investigate, LooksAtTheSecondRunWhereTheFirstIsRight) {
+  std::string yaml = testing::one_kernel(
+      "level1/19", {"x", "output", "t"}, "batch_size * dim",
+      "if (i < KB_batch_size * KB_dim) b1[i] = b2[1] != 0.0 ? max(b0[i], 0.0) : 7.0;");
+  yaml.insert(yaml.find("kernels:"), "temps:\n  t: {dtype: f32, shape: [4]}\n");
+  const Outcome outcome = of_text(yaml);
+  EXPECT_EQ(outcome.result.verdict, Verdict::wrong_values) << outcome.result.message;
+  EXPECT_THAT(outcome.evidence.pattern, HasSubstr("memory that is read before it is written"));
+  EXPECT_THAT(outcome.evidence.pattern, HasSubstr("7"));
+  EXPECT_EQ(outcome.evidence.racing, 0);
+}
+
 TEST(Look, WhatDiffersOverTheSameValuesIsARace) {
   diagnose::Look look;
   const auto values = [](float first, float last) {

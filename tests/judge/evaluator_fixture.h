@@ -72,6 +72,13 @@ class EvaluatorTest : public ::testing::Test {
            "], groups: [\"ceil_div(batch_size * dim, 64)\"]}\n";
   }
   static std::string right() { return relu("if (i < n) y[i] = max(x[i], 0.0);"); }
+  /// ReLU where the condition holds, else 7; `t` is a temporary of 64 words that nothing writes.
+  static std::string where(const std::string& condition) {
+    std::string yaml = relu("if (i < n) y[i] = " + condition + " ? max(x[i], 0.0) : 7.0;",
+                            "temps:\n  t: {dtype: u32, shape: [64]}\n", "x, output, t");
+    return yaml.insert(yaml.find("      const uint n"),
+                       "      layout(binding = 2) readonly buffer T { uint t[]; };\n");
+  }
   /// Writes where no memory is, by an address. `more` as above, `address`: of which buffer.
   static std::string wild(const std::string& more = "", const std::string& address = "output") {
     return "kbench: 1\n"

@@ -88,6 +88,14 @@ TEST_F(OtherSizesTest, AnErrorOfItsOwnTiesItToo) {
   EXPECT_THAT(result.diagnostics.back().message, HasSubstr("N is a multiple of 16"));
 }
 
+TEST_F(OtherSizesTest, WhatIsRightThereByWhatMemoryHoldsIsFound) {
+  for (const char* flag : {"t[1] != 0u", "t[1] == 0u", "t[i % 64u] != 1u"}) {
+    const Result result = run(where("n == 400u || " + std::string(flag)));
+    EXPECT_EQ(result.verdict, Verdict::wrong_values) << flag << ": " << result.message;
+    EXPECT_THAT(result.message, HasSubstr("at ")) << flag;
+  }
+}
+
 TEST_F(OtherSizesTest, AreLeftOutWhereTheCallerSaysSo) {
   shares_ = false;
   options_.other_sizes = false;

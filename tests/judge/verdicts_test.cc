@@ -83,6 +83,23 @@ TEST_F(VerdictsTest, UnwrittenAndWrongOutputsAreFound) {
   expect_right();
 }
 
+TEST_F(VerdictsTest, WhatIsRightByWhatMemoryHoldsIsFoundInTheFewestSamples) {
+  shares_ = false;
+  options_.plan.min_samples = options_.plan.max_samples = 1;
+  for (const auto& [condition, message] :
+       {std::pair{"t[1] != 0u", "what it had not written held zeros"},
+        {"t[i % 64u] != 1u", "what it had not written held small integers, mostly 1"},
+        {"t[i % 64u] < 2000000000u", ""},
+        {"t[1] == 0u", ""}}) {
+    const Result result = run(where(condition));
+    EXPECT_EQ(result.verdict, Verdict::wrong_values) << condition;
+    EXPECT_THAT(result.message, HasSubstr(message)) << condition;
+  }
+  const Result honest = run(where("t[1] * 0u == 0u"));
+  EXPECT_EQ(honest.verdict, Verdict::passed) << honest.message;
+  EXPECT_EQ(honest.samples, 2);
+}
+
 TEST_F(VerdictsTest, WritesOutsideBuffersAreFound) {
   const std::string right = "if (i < n) y[i] = max(x[i], 0.0); ";
   expect(right + "if (i == 0) y[n] = 1.0;", Verdict::out_of_bounds, "0 bytes past its end");

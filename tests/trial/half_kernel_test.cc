@@ -168,22 +168,24 @@ TEST_P(HalfKernelTest, WhatStillHoldsTheFillIsCounted) {
 }
 
 TEST_P(HalfKernelTest, AWriteBehindAnOddNumberIsFound) {
-  const Fill fill{GetParam(), 42, 2, 2};
   const size_t n = 4097;
   Kernels kernels(device());
   const Buffer buffer = device().allocate((n + 1) * 2);
-  run([&](Commands& c) { kernels.fill(c, whole(buffer), fill); });
-  const uint16_t behind = download<uint16_t>(buffer)[n];
   const auto truth = drawn(n);
-  auto got = rounded(truth);
-  got.push_back(behind);
-  CompareSummary found = compare_on_device(got, truth, fill);
-  EXPECT_EQ(found.wrong, 0u);
-  EXPECT_EQ(found.behind, 0u);
-  got[n] = static_cast<uint16_t>(behind ^ 1);
-  found = compare_on_device(got, truth, fill);
-  EXPECT_EQ(found.wrong, 0u);
-  EXPECT_EQ(found.behind, 1u);
+  for (const Contents contents : kAllContents) {
+    const Fill fill{GetParam(), 42, 2, 2, contents};
+    run([&](Commands& c) { kernels.fill(c, whole(buffer), fill); });
+    const uint16_t behind = download<uint16_t>(buffer)[n];
+    auto got = rounded(truth);
+    got.push_back(behind);
+    CompareSummary found = compare_on_device(got, truth, fill);
+    EXPECT_EQ(found.wrong, 0u);
+    EXPECT_EQ(found.behind, 0u);
+    got[n] = static_cast<uint16_t>(behind ^ 1);
+    found = compare_on_device(got, truth, fill);
+    EXPECT_EQ(found.wrong, 0u);
+    EXPECT_EQ(found.behind, 1u);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, HalfKernelTest, ::testing::Values(DType::f16, DType::bf16),

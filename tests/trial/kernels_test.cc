@@ -1,5 +1,7 @@
 #include "harness/measure/trial/kernels.h"
 
+#include <gmock/gmock.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,6 +12,7 @@
 namespace kbench::trial {
 namespace {
 
+using ::testing::ElementsAre;
 using vulkan::Buffer;
 using vulkan::Commands;
 using vulkan::whole;
@@ -74,6 +77,82 @@ TEST_F(KernelsTest, FillsOfIntegersHaveEveryByte) {
     EXPECT_GT(*std::min_element(seen.begin(), seen.end()), 150) << name_of(dtype);
     EXPECT_LT(*std::max_element(seen.begin(), seen.end()), 370) << name_of(dtype);
   }
+}
+
+/// What a fill left in each word.
+struct WordsSeen {
+  bool zero = false, small = false, large = false;
+  void add(uint32_t word) {
+    zero |= word == 0;
+    small |= word >= 1 && word <= 256;
+    large |= word > 0xffff;
+  }
+};
+
+TEST_F(KernelsTest, EveryWordOfATemporaryIsZeroSmallAndLargeInThreeSamples) {
+  Kernels kernels(device());
+  const Buffer buffer = device().allocate(4012);
+  for (const DType dtype :
+       {DType::f32, DType::f16, DType::bf16, DType::i32, DType::u32, DType::u8}) {
+    std::vector<WordsSeen> seen(1003);
+    for (int sample = 0; sample < 3; ++sample) {
+      const Fill fill{dtype, 7 + uint64_t(sample), 0.5f, 10, temporaries_contents(sample)};
+      run([&](Commands& c) { kernels.fill(c, whole(buffer), fill); });
+      const auto words = download<uint32_t>(buffer);
+      for (size_t i = 0; i < words.size(); ++i) seen[i].add(words[i]);
+    }
+    const auto misses = std::ranges::count_if(
+        seen, [](const WordsSeen& word) { return !(word.zero && word.small && word.large); });
+    // A random word, or a float near zero, is small by chance.
+    EXPECT_LE(misses, 1) << name_of(dtype);
+  }
+}
+
+TEST_F(KernelsTest, MixedContentsHaveSomeOfEachAndAreFinite) {
+  Kernels kernels(device());
+  const Buffer buffer = device().allocate(1 << 16);
+  const auto filled = [&](DType dtype) {
+    const Fill fill{dtype, 3, 0.5f, 10, temporaries_contents(100)};
+    run([&](Commands& c) { kernels.fill(c, whole(buffer), fill); });
+  };
+  const auto expect_a_quarter = [](size_t some, size_t all) {
+    EXPECT_NEAR(double(some) / double(all), 0.25, 0.02);
+  };
+  filled(DType::f32);
+  size_t zero = 0, small = 0, plausible = 0, large = 0;
+  const auto floats = download<float>(buffer);
+  for (const float v : floats) {
+    ASSERT_TRUE(std::isfinite(v));
+    ++(v == 0 ? zero : std::abs(v) < 1e-40f ? small : std::abs(v) <= 0.5f ? plausible : large);
+  }
+  for (const size_t some : {zero, small, plausible, large}) expect_a_quarter(some, floats.size());
+  filled(DType::i64);
+  zero = small = large = 0;
+  const auto integers = download<int64_t>(buffer);
+  for (const int64_t v : integers) ++(v == 0 ? zero : v >= 1 && v <= 256 ? small : large);
+  EXPECT_GT(zero, integers.size() / 5);
+  EXPECT_GT(small, integers.size() / 4);
+  expect_a_quarter(large, integers.size());
+  filled(DType::f64);
+  for (const double v : download<double>(buffer)) ASSERT_TRUE(std::isfinite(v));
+  filled(DType::boolean);
+  for (const uint8_t v : download<uint8_t>(buffer)) ASSERT_LE(v, 1);
+  for (const auto& [dtype, exponent] : {std::pair{DType::f16, 0x7c00}, {DType::bf16, 0x7f80}}) {
+    filled(dtype);
+    for (const uint16_t v : download<uint16_t>(buffer)) ASSERT_NE(v & exponent, exponent);
+  }
+}
+
+TEST(Contents, ComeAllInTheFirstFourSamplesAndOutputsStayPlausible) {
+  std::vector<Contents> temporaries, outputs;
+  for (int sample = 0; sample < 8; ++sample) {
+    temporaries.push_back(temporaries_contents(sample));
+    outputs.push_back(outputs_contents(sample));
+  }
+  using enum Contents;
+  EXPECT_THAT(temporaries, ElementsAre(plausible, zeros, small, mixed, mixed, mixed, mixed, mixed));
+  EXPECT_THAT(outputs, ElementsAre(plausible, zeros, small, plausible, plausible, plausible,
+                                   plausible, plausible));
 }
 
 TEST(Zones, AreCutIntoPieces) {

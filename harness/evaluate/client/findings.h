@@ -16,8 +16,8 @@ namespace kbench::client {
 /// Elements of all outputs together that an inspection hands back at most.
 inline constexpr int64_t kMostInspected = 1 << 16;
 
-/// A candidate run three times on the same inputs: twice over different values in its outputs and
-/// temporaries, and once more over those of the second run.
+/// A candidate run three times on the same inputs: over plausible values in its outputs and
+/// temporaries, over zeros, and over zeros once more.
 struct Inspection {
   struct Output {
     Tensor before;    ///< what stood there before the first run

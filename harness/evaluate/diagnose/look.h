@@ -38,6 +38,7 @@ struct Look : TaskAt {
   NamedTensors given;            ///< inputs and parameters
   std::vector<Tensor> expected;  ///< float64; empty if the candidate did not run
   client::Inspection inspection;
+  bool second_run = false;  ///< the first was right, and what failed is the second
 
   bool ran() const { return !expected.empty(); }
   bool failed() const { return verdict != Verdict::passed; }
@@ -45,6 +46,8 @@ struct Look : TaskAt {
   int64_t racing() const;
   /// Elements of all inputs, parameters and outputs.
   int64_t elements() const;
+  /// An output of the run that failed, else of the first.
+  const Tensor& got(size_t output) const;
   /// Output `output`, by element.
   Compared compared(size_t output, double relative) const;
 };

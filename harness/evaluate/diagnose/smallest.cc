@@ -179,7 +179,7 @@ FailingCase failing_case(const Look& look, double relative) {
     }
   }
   for (size_t i = 0; i < look.expected.size(); ++i) {
-    add(look.graph->output_name(i), look.inspection.outputs[i].got);
+    add(look.graph->output_name(i), look.got(i));
     add(look.graph->output_name(i) + " (expected)", look.expected[i]);
     const Compared compared = look.compared(i, relative);
     const std::vector<char> wrong = wrong_elements(compared);

@@ -24,16 +24,18 @@ std::vector<Tensor> download(const SampleParts& parts) {
   return outputs;
 }
 
-void fill(const SampleParts& parts, Sampler& sampler, vulkan::Commands& commands) {
+void fill(const SampleParts& parts, Sampler& sampler, trial::Contents contents,
+          vulkan::Commands& commands) {
   const Graph& graph = parts.task_memory.graph();
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
     trial::Fill values;
     values.dtype = graph.stored_type(graph.outputs()[i]).dtype;
     values.limit = kFillLimit;
     values.key = parts.secret.next();
+    values.contents = contents;
     parts.kernels.fill(commands, parts.task_memory.outputs().tensor(i), values);
   }
-  sampler.fill_temporaries(commands, false, 1);
+  sampler.fill_temporaries(commands, false, contents);
 }
 
 void require_few_elements(const Graph& graph) {
@@ -62,12 +64,12 @@ void draw_known(const SampleParts& parts, Sampler& sampler, uint64_t seed) {
   commands.submit_and_wait(kHarnessSeconds);
 }
 
-ReceivedRun run_and_receive(const SampleParts& parts, Sampler& sampler, Checks& checks, bool first,
-                            double seconds) {
+ReceivedRun run_and_receive(const SampleParts& parts, Sampler& sampler, Checks& checks,
+                            trial::Contents contents, bool first, double seconds) {
   vulkan::Commands& commands = sampler.commands();
   ReceivedRun run;
   commands.begin();
-  fill(parts, sampler, commands);
+  fill(parts, sampler, contents, commands);
   commands.barrier();
   if (first) checks.record_hashes(commands, false);
   commands.submit_and_wait(kHarnessSeconds);
@@ -89,7 +91,8 @@ std::optional<Finding> inspect(const SampleParts& parts, Sampler& sampler, Check
   for (int run = 0; run < kRuns; ++run) {
     if (run == 1) fills = parts.secret;
     if (run == 2) parts.secret = fills;  // The values of the run before.
-    ReceivedRun received = run_and_receive(parts, sampler, checks, run == 0, seconds);
+    const trial::Contents contents = run == 0 ? trial::Contents::plausible : trial::Contents::zeros;
+    ReceivedRun received = run_and_receive(parts, sampler, checks, contents, run == 0, seconds);
     if (!finding) finding = std::move(received.finding);
     for (size_t i = 0; i < inspection.outputs.size(); ++i) {
       client::Inspection::Output& output = inspection.outputs[i];

@@ -22,11 +22,11 @@ struct ReceivedRun {
   std::optional<Finding> finding;  ///< what it did outside of its outputs
 };
 
-/// Runs the candidate over random values in its outputs and temporaries, integers of a range so
-/// large that a result equals them by chance only. The first run with these `checks` hashes what
-/// must not change; they have their redzones recorded.
-ReceivedRun run_and_receive(const SampleParts& parts, Sampler& sampler, Checks& checks, bool first,
-                            double seconds);
+/// Runs the candidate over such contents of its outputs and temporaries; plausible integers are of
+/// a range so large that a result equals them by chance only. The first run with these `checks`
+/// hashes what must not change; they have their redzones recorded.
+ReceivedRun run_and_receive(const SampleParts& parts, Sampler& sampler, Checks& checks,
+                            trial::Contents contents, bool first, double seconds);
 
 /// Runs the candidate three times, over values in its outputs and temporaries as client::Inspection
 /// has them, and receives what it wrote. The finding is what it did outside of its outputs, if

@@ -91,13 +91,19 @@ void Sampler::upload_data() {
   }
 }
 
-void Sampler::fill_temporaries(vulkan::Commands& commands, bool of_setup, float scale) {
+void Sampler::fill_temporaries(vulkan::Commands& commands, bool of_setup, trial::Contents contents,
+                               float scale) {
   for (size_t i = 0; i < parts_.memory.wanted.size(); ++i) {
     const runner::Wanted& wanted = parts_.memory.wanted[i];
     if (wanted.setup != of_setup || !wanted.words.empty()) continue;
     parts_.kernels.fill(commands, parts_.memory.slab.tensor(i),
-                        {wanted.dtype, parts_.secret.next(), scale, kFirstLimit});
+                        {wanted.dtype, parts_.secret.next(), scale, kFirstLimit, contents});
   }
+}
+
+void Sampler::fill_temporaries(vulkan::Commands& commands) {
+  fill_temporaries(commands, false, trial::temporaries_contents(sample_),
+                   outputs_.empty() ? 1.0f : outputs_.front().fill.scale);
 }
 
 /// New values over what a candidate has to write.
@@ -107,6 +113,8 @@ void Sampler::fill_outputs(vulkan::Commands& commands) {
 
 void Sampler::fill_output(vulkan::Commands& commands, OutputCheck& output) {
   output.fill.key = parts_.secret.next();
+  output.fill.contents =
+      calls_ == 1 ? trial::outputs_contents(sample_) : trial::Contents::plausible;
   parts_.kernels.fill(commands, output.got, output.fill);
 }
 
@@ -118,16 +126,20 @@ void Sampler::fit_fill(const Checks& checks, size_t i, OutputCheck& output) {
 
 void Sampler::fill_all(vulkan::Commands& commands) {
   fill_outputs(commands);
-  for (const bool of_setup : {false, true}) fill_temporaries(commands, of_setup, 1);
+  for (const bool of_setup : {false, true}) {
+    fill_temporaries(commands, of_setup, trial::Contents::plausible);
+  }
 }
 
 void Sampler::prepare(Checks& checks, bool first) {
+  ++sample_;
   commands_.begin();
   checks.record_redzones(commands_);
   for (const int id : parts_.task_memory.graph().values_of(Graph::Kind::input)) draw(id);
   for (size_t i = 0; i < outputs_.size(); ++i) {
     OutputCheck& output = outputs_[i];
     if (!first) fit_fill(checks, i, output);
+    output.fill.contents = trial::outputs_contents(sample_);
     // Both outputs start in the same state. The old truth was of other inputs, so elements that the
     // baseline did not write would be found wrong.
     if (first || output.truth.size < kBeyondCaches) {
@@ -136,7 +148,7 @@ void Sampler::prepare(Checks& checks, bool first) {
     }
     fill_output(commands_, output);
   }
-  fill_temporaries(commands_, false, outputs_.empty() ? 1.0f : outputs_.front().fill.scale);
+  fill_temporaries(commands_);
   commands_.barrier();
   checks.record_hashes(commands_, !first);
   commands_.submit_and_wait(kHarnessSeconds);
@@ -352,7 +364,7 @@ std::optional<Finding> Sampler::run_again(Checks& checks, const runner::Pass& pa
                                           double seconds) {
   commands_.begin();
   fill_outputs(commands_);
-  fill_temporaries(commands_, false, outputs_.empty() ? 1.0f : outputs_.front().fill.scale);
+  fill_temporaries(commands_);
   commands_.submit_and_wait(kHarnessSeconds);
   if (auto finding = run_candidate_checked(checks, pass, seconds)) return finding;
   return check_outputs(checks);

@@ -57,7 +57,8 @@ class Sampler {
   /// Uploads a candidate's data; once.
   void upload_data();
   /// Fills temporaries: those that setup writes, or the others, and operators' scratch.
-  void fill_temporaries(vulkan::Commands& commands, bool of_setup, float scale);
+  void fill_temporaries(vulkan::Commands& commands, bool of_setup, trial::Contents contents,
+                        float scale = 1);
 
   /// Fills outputs and all temporaries.
   void fill_all(vulkan::Commands& commands);
@@ -76,6 +77,8 @@ class Sampler {
     capture_ = capture;
   }
   int calls() const { return calls_; }
+  /// The number of the next sample of a single call; the warm-up's is 0.
+  int next_sample() const { return sample_ + 1; }
   /// From the next sample on it runs, too, on the same inputs; null: none does. `own_clock`: it is
   /// timed by its process's word, as the candidate is by the device's.
   void set_opponent(OpponentRunner* opponent, bool own_clock) {
@@ -129,6 +132,8 @@ class Sampler {
   std::vector<int> calls_to_check();
   void prepare(Checks& checks, bool first);
   void fill_outputs(vulkan::Commands& commands);
+  /// What the current sample fills temporaries with.
+  void fill_temporaries(vulkan::Commands& commands);
   void fill_output(vulkan::Commands& commands, OutputCheck& output);
   static void fit_fill(const Checks& checks, size_t i, OutputCheck& output);
   std::optional<Finding> check_outputs(Checks& checks);
@@ -147,6 +152,7 @@ class Sampler {
   bool at_candidate_ = false;
   bool captured_ = false, opponent_captured_ = false;  ///< of the last runs
   int calls_ = 1;
+  int sample_ = -1;       ///< of a single call: the last one
   int last_checked_ = 0;  ///< the call whose truth is there
   bool capture_ = false, own_clock_ = false;
   double candidate_hand_over_ns_ = 0, opponent_hand_over_ns_ = 0;

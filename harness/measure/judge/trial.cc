@@ -17,6 +17,7 @@
 #include "harness/measure/trial/roofline.h"
 #include "harness/measure/trial/sampling.h"
 #include "harness/measure/trial/slab_layout.h"
+#include "kbench/certificate.h"
 #include "kbench/error.h"
 #include "kbench/score.h"
 #include "libkbench/base/text.h"
@@ -300,27 +301,33 @@ CheckRule Trial::rule() const {
   return {loose ? 1e-2 : 1e-4, ToleranceRule::kernelbench};
 }
 
+/// Runs setup twice: the first warms up.
 bool Trial::set_up() {
   if (!built_.has_setup) return true;
+  for (int run = 0; run < 2; ++run) {
+    if (auto finding = set_up_again(trial::Contents::plausible)) return refuse(*std::move(finding));
+  }
+  return true;
+}
+
+/// One run of setup, over such contents of the temporaries. Checks made before do not hold after
+/// it.
+std::optional<Finding> Trial::set_up_again(trial::Contents contents) {
   Checks checks(context_.workspace, context_.kernels, *redzones_, task()->graph(), watched(false),
                 rule(), secret_);
   vulkan::Commands& commands = sampler_->commands();
-  constexpr int kRuns = 2;  // The first warms up.
-  for (int run = 0; run < kRuns; ++run) {
-    commands.begin();
-    checks.record_redzones(commands);
-    sampler_->fill_temporaries(commands, true, 1);
-    sampler_->fill_temporaries(commands, false, 1);
-    checks.record_hashes(commands, false);
-    commands.submit_and_wait(kHarnessSeconds);
-    const double seconds = options_.limits.device_seconds;
-    result_->setup_ms = sampler_->run_candidate({.setup = true}, seconds).run_ns * 1e-6;
-    if (auto finding = sampler_->guards(checks)) {
-      finding->message = "in setup: " + finding->message;
-      return refuse(*std::move(finding));
-    }
+  commands.begin();
+  checks.record_redzones(commands);
+  for (const bool of_setup : {true, false}) {
+    sampler_->fill_temporaries(commands, of_setup, contents);
   }
-  return true;
+  checks.record_hashes(commands, false);
+  commands.submit_and_wait(kHarnessSeconds);
+  const double seconds = options_.limits.device_seconds;
+  result_->setup_ms = sampler_->run_candidate({.setup = true}, seconds).run_ns * 1e-6;
+  auto finding = sampler_->guards(checks);
+  if (finding) finding->message = "in setup: " + finding->message;
+  return finding;
 }
 
 void Trial::make_checks() {
@@ -333,6 +340,13 @@ bool Trial::warm_up() {
   if (auto finding = take({}, true)) return refuse(*std::move(finding));
   if (from_outside()) {  // Its first run may have compiled.
     if (auto finding = take({}, false)) return refuse(*std::move(finding));
+  } else {  // So that outputs and temporaries have all contents where few samples are asked for.
+    const bool software = context_.device.snapshot().software();
+    const int fewest = trial::resolve_plan(options_.plan, software).min_samples / 2;
+    const int kinds = static_cast<int>(std::size(trial::kAllContents));
+    for (int more = kinds - 1 - fewest; more > 0; --more) {
+      if (auto finding = take({}, false)) return refuse(*std::move(finding));
+    }
   }
   lap("warm_up");
   choose_opponent();
@@ -465,11 +479,31 @@ double Trial::run_seconds() const {
 }
 
 std::optional<Finding> Trial::take(const trial::Roles& roles, bool first) {
+  const int sample = sampler_->next_sample();
+  const trial::Contents contents = trial::temporaries_contents(sample);
+  // What setup leaves unwritten holds other contents in each of the first samples, too.
+  if (built_.has_setup && contents != trial::temporaries_contents(sample - 1)) {
+    if (auto finding = set_up_again(contents)) return finding;
+    make_checks();
+    first = true;
+  }
   auto finding = sampler_->take(*checks_, roles, first, run_seconds());
   max_error_ = std::max(max_error_, checks_->max_error());
   result_->max_error = max_error_;
-  if (!finding || !built_.asks_lengths) return finding;
-  return explained(*std::move(finding));
+  if (!finding) return finding;
+  if (built_.asks_lengths) finding = explained(*std::move(finding));
+  if (from_outside()) return finding;
+  tell_contents(contents, *finding);
+  return finding;
+}
+
+void Trial::tell_contents(trial::Contents contents, Finding& finding) {
+  if (!of_values(finding)) return;
+  if (contents == trial::Contents::zeros) {
+    finding.message += "; what it had not written held zeros";
+  } else if (contents == trial::Contents::small) {
+    finding.message += "; what it had not written held small integers, mostly 1";
+  }
 }
 
 /// For wrong results of a candidate that asks how long its buffers are: if it is right with exact
@@ -582,8 +616,7 @@ void Trial::measure_roofline() {
 /// cannot be known from less than their inputs: those that no known shortcut passes. A baseline
 /// that was timed beside it has done all of the work, so that only what is faster is looked at.
 std::optional<std::string> Trial::impossible() {
-  const std::string& certificate = result_->certificate;
-  const bool certain = certificate == "precision" || certificate == "values";
+  const bool certain = is_certified(result_->certificate);
   if (context_.device.snapshot().software() || !certain) return std::nullopt;
   const bool beside = !options_.recorded && !with_opponent();
   if (beside && result_->speedup.high <= 1) return std::nullopt;

@@ -108,6 +108,9 @@ class Trial {
   std::optional<Finding> time_choice(const std::vector<uint32_t>& choice, Checks& checks,
                                      double& ns);
   bool set_up();
+  std::optional<Finding> set_up_again(trial::Contents contents);
+  /// Says what outputs and temporaries held, where wrong values may come of that.
+  static void tell_contents(trial::Contents contents, Finding& finding);
   void make_checks();
   /// The candidate's times are not the device's but those of the runner's clock around its process.
   bool from_outside() const { return built_.launched_by == runner::RunnerKind::torch; }

@@ -95,17 +95,28 @@ struct FillPush {
   std::array<uint32_t, 2> key;
   uint32_t iterations, kind;
   float scale;
-  uint32_t limit;
+  uint32_t limit, contents, unused;
 };
 }  // namespace
+
+Contents outputs_contents(int sample) {
+  const Contents contents = temporaries_contents(sample);
+  return contents == Contents::mixed ? Contents::plausible : contents;
+}
+
+Contents temporaries_contents(int sample) {
+  constexpr int kLast = std::size(kAllContents) - 1;
+  return kAllContents[std::clamp(sample, 0, kLast)];
+}
 
 void Kernels::fill(vulkan::Commands& commands, const vulkan::Region& region, const Fill& fill) {
   const uint64_t words = words_of(region);
   const WorkSplit split = split_work(words);
-  launch(commands, "trial_fill.comp", {},
-         FillPush{region.address(), words, halves(fill.key), split.iterations,
-                  fill_kind(fill.dtype), fill.scale, fill.limit},
-         split.groups);
+  launch(
+      commands, "trial_fill.comp", {},
+      FillPush{region.address(), words, halves(fill.key), split.iterations, fill_kind(fill.dtype),
+               fill.scale, fill.limit, static_cast<uint32_t>(fill.contents), 0},
+      split.groups);
 }
 
 void Kernels::overwrite_stacks(vulkan::Commands& commands, const vulkan::Region& scratch,
@@ -275,7 +286,7 @@ void Kernels::compare(vulkan::Commands& commands, const vulkan::Region& got,
     std::array<uint32_t, 2> key;
     uint32_t iterations, limit;
     float fill_scale, relative, absolute;
-    uint32_t odd;
+    uint32_t odd, contents, unused;
   };
   const uint64_t words = words_of(got);
   const WorkSplit split = split_work(words);
@@ -287,7 +298,8 @@ void Kernels::compare(vulkan::Commands& commands, const vulkan::Region& got,
   if (count_untouched) macros.emplace_back("UNTOUCHED", "1");
   launch(commands, "trial_compare.comp", macros,
          Push{got.address(), truth.address(), words, scale, work, halves(fill.key),
-              split.iterations, fill.limit, fill.scale, rule.relative, rule.absolute, odd},
+              split.iterations, fill.limit, fill.scale, rule.relative, rule.absolute, odd,
+              static_cast<uint32_t>(fill.contents), 0},
          split.groups);
   commands.barrier();
   const uint32_t per_quad = 16 / static_cast<uint32_t>(size_of(dtype));

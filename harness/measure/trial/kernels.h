@@ -29,12 +29,29 @@ WorkSplit split_work(uint64_t words);
 /// 32-bit words that cover a region.
 inline uint64_t words_of(const vulkan::Region& region) { return (region.size + 3) / 4; }
 
-/// What memory is filled with before a run: plausible values that are not the result.
+/// What a fill is made of.
+enum class Contents : uint32_t {
+  plausible,  ///< values as a result may have them, and integers of any bits; never the result
+  zeros,
+  small,  ///< each word the integer 1, or one of a few more; as a float no more than that
+  mixed   ///< each element zero, small, plausible, or large (a float, finite; an integer of any
+          ///< bits)
+};
+inline constexpr Contents kAllContents[] = {Contents::plausible, Contents::zeros, Contents::small,
+                                            Contents::mixed};
+/// What a trial's sample fills temporaries with (0 is the warm-up): all contents in turn, then
+/// mixed ones for good.
+Contents temporaries_contents(int sample);
+/// What it fills outputs with: zeros and small ones once, else plausible values.
+Contents outputs_contents(int sample);
+
+/// What memory is filled with before a run.
 struct Fill {
   DType dtype = DType::f32;
   uint64_t key = 0;
   float scale = 1;     ///< f32: uniform in [-scale, scale)
   uint32_t limit = 2;  ///< i64: uniform in [0, limit)
+  Contents contents = Contents::plausible;
 };
 
 /// A region is hashed in blocks of so many words; the last block may be shorter.

@@ -51,10 +51,12 @@ uvec4 philox(uvec4 counter, uvec2 key) {
 const uint kFillF32 = 0u, kFillI64 = 1u, kFillF16 = 2u;
 const uint kFillBf16 = 3u, kFillBool = 4u, kFillF64 = 5u, kFillBits = 6u;
 
+// trial::Contents of kernels.h.
+const uint kPlausible = 0u, kZeros = 1u, kSmall = 2u;
+
 // Values that could be a result and are not this sample's: finite, at `scale` (float32), i64 below
-// `limit`, or any number of a temporary's other integers. A function of key and place alone, so that
-// a comparison can tell which elements still hold it.
-uvec4 fill_quad(uint quad, uvec2 key, uint kind, float scale, uint limit) {
+// `limit`, or any number of a temporary's other integers.
+uvec4 plausible_quad(uint quad, uvec2 key, uint kind, float scale, uint limit) {
   const uvec4 r = philox(uvec4(quad, 0u, 0u, 0u), key);
   switch (kind) {
     case kFillI64: return uvec4(r.x % limit, 0u, r.y % limit, 0u);
@@ -70,4 +72,47 @@ uvec4 fill_quad(uint quad, uvec2 key, uint kind, float scale, uint limit) {
       return floatBitsToUint(value);
     }
   }
+}
+
+// The number 1 in three words of four, else one of 1 to 256; true in all bytes of a bool's.
+uvec4 small_quad(uvec4 r, uint kind) {
+  if (kind == kFillBool) return uvec4(0x01010101u);
+  const uvec4 value = uvec4(1u) + (r >> 8 & 255u) * uvec4(equal(r & 3u, uvec4(0u)));
+  const bool wide = kind == kFillI64 || kind == kFillF64;
+  return wide ? uvec4(value.x, 0u, value.z, 0u) : value;
+}
+
+// Floats of 2^14 or more in magnitude, finite; integers of any bits.
+uvec4 large_quad(uvec4 r, uint kind) {
+  switch (kind) {
+    case kFillF32: return (r & 0x807FFFFFu) | 0x4B000000u;
+    case kFillF16: return (r & 0x83FF83FFu) | 0x74007400u;
+    case kFillBf16: return (r & 0x807F807Fu) | 0x4B004B00u;
+    case kFillF64: return uvec4(r.x, (r.y & 0x800FFFFFu) | 0x41600000u, r.z,
+                                (r.w & 0x800FFFFFu) | 0x41600000u);
+    case kFillBool: return r & 0x01010101u;
+    default: return r;
+  }
+}
+
+// What a fill holds at a place: a function of key and place alone, so that a comparison can tell
+// which elements still hold it.
+uvec4 fill_quad(uint quad, uvec2 key, uint kind, uint contents, float scale, uint limit) {
+  if (contents == kZeros) return uvec4(0u);
+  const uvec4 plausible = plausible_quad(quad, key, kind, scale, limit);
+  if (contents == kPlausible) return plausible;
+  const uvec4 r = philox(uvec4(quad, 1u, 0u, 0u), key);
+  const uvec4 small = small_quad(r, kind);
+  if (contents == kSmall) return small;
+  const uvec4 large = large_quad(r, kind);
+  const bool wide = kind == kFillI64 || kind == kFillF64;
+  uvec4 mixed = uvec4(0u);
+  for (uint k = 0u; k < 4u; ++k) {
+    switch (r[wide ? k & 2u : k] >> 4 & 3u) {
+      case 1u: mixed[k] = small[k]; break;
+      case 2u: mixed[k] = plausible[k]; break;
+      case 3u: mixed[k] = large[k]; break;
+    }
+  }
+  return mixed;
 }

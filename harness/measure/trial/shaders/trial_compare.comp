@@ -25,6 +25,7 @@ layout(push_constant, std430) uniform Push {
   float relative;    // of the tolerance
   float absolute;    // fixed absolute part of the room; below zero: relative * RMS of the truth
   uint odd;          // 1: the last of the words holds one half alone
+  uint contents;     // of the fill
 };
 
 shared uint wrong, not_finite, zero, untouched, first, max_error, behind;
@@ -60,7 +61,7 @@ void main() {
 #else
     const bool fills = last;
 #endif
-    const uvec4 fill = fills ? fill_quad(quad, key, kFillHalf, fill_scale, limit) : uvec4(0u);
+    const uvec4 fill = fills ? fill_quad(quad, key, kFillHalf, contents, fill_scale, limit) : uvec4(0u);
     if (last) {
       const uint word = uint(words - 1ul - uint64_t(quad) * 4ul);
       if (c[word] >> 16 != fill[word] >> 16) behind = 1u;
@@ -100,7 +101,7 @@ void main() {
 #elif defined(INTEGER)
     const uvec4 r = load_quad(truth, quad, words);
 #ifdef UNTOUCHED
-    const uvec4 fill = fill_quad(quad, key, kFillI64, fill_scale, limit);
+    const uvec4 fill = fill_quad(quad, key, kFillI64, contents, fill_scale, limit);
 #endif
     for (uint k = 0u; k < 2u; ++k) {
       if (uint64_t(quad) * 4ul + uint64_t(2u * k) >= words) break;
@@ -117,7 +118,7 @@ void main() {
 #else
     const uvec4 r = load_quad(truth, quad, words);
 #ifdef UNTOUCHED
-    const uvec4 fill = fill_quad(quad, key, kFillF32, fill_scale, limit);
+    const uvec4 fill = fill_quad(quad, key, kFillF32, contents, fill_scale, limit);
 #endif
     for (uint k = 0u; k < 4u; ++k) {
       if (uint64_t(quad) * 4ul + uint64_t(k) >= words) break;

@@ -1,4 +1,4 @@
-// Fills memory with plausible wrong values.
+// Fills memory before a run: trial::Fill.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "trial_common.glsl"
@@ -8,7 +8,7 @@ layout(push_constant, std430) uniform Push {
   uvec2 key;
   uint iterations, kind;
   float scale;
-  uint limit;
+  uint limit, contents;
 };
 
 void main() {
@@ -16,6 +16,6 @@ void main() {
   for (uint turn = 0u; turn < iterations; ++turn) {
     const uint quad = quad_index(iterations, turn);
     if (uint64_t(quad) >= quads) break;
-    store_quad(base, quad, words, fill_quad(quad, key, kind, scale, limit));
+    store_quad(base, quad, words, fill_quad(quad, key, kind, contents, scale, limit));
   }
 }
