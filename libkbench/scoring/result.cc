@@ -1,5 +1,7 @@
 #include "kbench/result.h"
 
+#include <string_view>
+
 #include "libkbench/scoring/json_schema.h"
 #include "libkbench/scoring/result_check.h"
 #include "libkbench/scoring/result_fields.h"

@@ -230,27 +230,27 @@ TEST_F(FakeJudge, ThatDoesNotStartAgainIsAResult) {
 }
 
 TEST_F(FakeJudge, ThatHangsIsEndedWithAllItStarted) {
-  // Beside its trial's limits a judge has a quarter of an hour of its own: less than none is left.
-  options_.limits.total_seconds = -449.8;
+  // Beside its trial's limits a judge has a quarter of an hour of its own: three seconds are left.
+  options_.limits.total_seconds = -448.5;
   options_.limits.compile_seconds = 0;
   const auto start = std::chrono::steady_clock::now();
   const Result result = evaluate_with("sleep 100 &\necho $! >child\nwait\n");
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(100));
   EXPECT_EQ(result.verdict, Verdict::harness_error);
   EXPECT_THAT(result.message, HasSubstr("longer than any limit (start)"));
   const pid_t child = std::stoi(lines_of("child").at(0));
-  for (int i = 0; i < 200 && alive(child); ++i) {
+  for (int i = 0; i < 6000 && alive(child); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   EXPECT_FALSE(alive(child));
 }
 
 TEST_F(FakeJudge, ThatSaysTheSameForEverIsEnded) {
-  options_.limits.total_seconds = -449.8;
+  options_.limits.total_seconds = -448.5;
   options_.limits.compile_seconds = 0;
   const auto start = std::chrono::steady_clock::now();
   const Result result = evaluate_with("while :; do echo 'stage sample'; done >&3\n");
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(100));
   EXPECT_EQ(result.verdict, Verdict::timeout);
 }
 
@@ -395,9 +395,9 @@ TEST_F(FakeJudge, IsKilledWhenTheCallerHasHadEnough) {
   Evaluator evaluator(options_);
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_THROW(evaluator.evaluate(a_file("candidate.yaml"), enough.get_token()), Cancelled);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(100));
   const pid_t pid = std::stoi(lines_of("pid").at(0));
-  for (int i = 0; alive(pid) && i < 500; ++i) {
+  for (int i = 0; alive(pid) && i < 6000; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   EXPECT_FALSE(alive(pid));
@@ -432,7 +432,7 @@ TEST_F(FakeJudge, IsNotWaitedForWhileItStarts) {
   });
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_THROW(evaluate(a_file("candidate.yaml"), options_, enough.get_token()), Cancelled);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(100));
 }
 
 /// One that opens its device and reads nothing.
@@ -450,16 +450,16 @@ TEST_F(FakeJudge, ThatTakesNoRequestIsNotWaitedForOnceCancelled) {
   });
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_THROW(evaluate(large_candidate(), options_, enough.get_token()), Cancelled);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(100));
 }
 
 TEST_F(FakeJudge, ThatTakesNoRequestHasTheLimitsOfAllOthers) {
   be(say("hello", client::to_json(vulkan::DeviceSnapshot())) + kSilent);
-  options_.limits.total_seconds = -449.8;
+  options_.limits.total_seconds = -448.5;
   options_.limits.compile_seconds = 0;
   const auto begin = std::chrono::steady_clock::now();
   const Result result = evaluate(large_candidate(), options_);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(100));
   EXPECT_THAT(result.message, HasSubstr("longer than any limit (start)"));
 }
 

@@ -34,7 +34,7 @@ int RunningService::port() const {
 
 httplib::Client RunningService::client(const std::string& token) const {
   httplib::Client client("127.0.0.1", port());
-  client.set_read_timeout(20);
+  client.set_read_timeout(120);
   if (!token.empty()) client.set_default_headers({{"Authorization", "Bearer " + token}});
   return client;
 }

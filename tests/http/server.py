@@ -99,7 +99,7 @@ class Server:
         with open(f"/proc/{self.process.pid}/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
-    def stop(self, how=signal.SIGTERM, seconds=60):
+    def stop(self, how=signal.SIGTERM, seconds=200):
         """Its exit code."""
         self.process.send_signal(how)
         return self.process.wait(seconds)

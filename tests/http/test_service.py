@@ -1,5 +1,6 @@
 """`kbench serve --http` as its clients meet it: what openapi.json says of every answer holds."""
 
+import http.client
 import http.server
 import json
 import os
@@ -231,11 +232,31 @@ class Ending(unittest.TestCase):
         server.process.send_signal(signal.SIGTERM)
         for place in places:
             self.assertEqual(server.ask("GET", place + "?wait=60").json["state"], "done")
-        self.assertEqual(server.process.wait(30), 0)
+        self.assertEqual(server.process.wait(200), 0)
+
+    def test_sigterm_right_after_its_first_word_ends_it(self):
+        for _ in range(3):
+            server = Server()
+            self.addCleanup(server.close)
+            self.assertEqual(server.stop(), 0)
+
+    def test_a_second_sigterm_answers_that_the_rest_is_cancelled(self):
+        server = Server()
+        self.addCleanup(server.close)
+        place = server.ask("POST", "/v1/evaluate", experiment(HANGS), ASYNC).headers["Location"]
+        waits = http.client.HTTPConnection("127.0.0.1", server.port, timeout=200)
+        self.addCleanup(waits.close)
+        waits.request("GET", place + "?wait=60")
+        server.process.send_signal(signal.SIGTERM)
+        while server.ask("GET", "/healthz").status != 503:
+            pass
+        server.process.send_signal(signal.SIGTERM)
+        self.assertEqual(json.load(waits.getresponse())["state"], "cancelled")
+        self.assertEqual(server.process.wait(200), 0)
 
     def test_tokens_are_needed_beyond_this_machine_and_not_printed(self):
         ran = subprocess.run([PROGRAM, "serve", "--http", "0.0.0.0:0", "--device", "cpu"],
-                             stderr=subprocess.PIPE, text=True, timeout=60)  # fmt: skip
+                             stderr=subprocess.PIPE, text=True, timeout=200)  # fmt: skip
         self.assertEqual(ran.returncode, 2)
         self.assertIn("--tokens", ran.stderr)
         token = "a-long-secret-token"

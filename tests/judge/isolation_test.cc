@@ -48,15 +48,15 @@ TEST_F(IsolationTest, ACrashedRunnerCostsTheJudgeNothing) {
 }
 
 TEST_F(IsolationTest, AHangingKernelTimesOutAndTheNextIsRight) {
-  options_.limits.device_seconds = 1;
+  options_.limits.device_seconds = 5;
   expect_right();
   const std::vector<pid_t> before = judges();
   const auto start = std::chrono::steady_clock::now();
   const Result result = run(hanging());
   const auto took = std::chrono::steady_clock::now() - start;
   EXPECT_EQ(name_of(result.verdict), "timeout") << result.message;
-  EXPECT_THAT(result.message, HasSubstr("took longer than 1 s while running on the device"));
-  EXPECT_LT(took, std::chrono::seconds(10));
+  EXPECT_THAT(result.message, HasSubstr("took longer than 5 s while running on the device"));
+  EXPECT_LT(took, std::chrono::seconds(100));
   expect_right();
   EXPECT_EQ(judges(), before);
 }

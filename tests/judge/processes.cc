@@ -56,7 +56,7 @@ bool alive(pid_t process) {
 }
 
 bool dies(pid_t process) {
-  for (int i = 0; i < 1000 && alive(process); ++i) {
+  for (int i = 0; i < 6000 && alive(process); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   return !alive(process);

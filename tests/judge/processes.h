@@ -15,7 +15,7 @@ std::vector<pid_t> children_of(pid_t parent);
 std::string command_of(pid_t process);
 /// Running still: neither gone nor waiting to be reaped.
 bool alive(pid_t process);
-/// Waits ten seconds for that to end.
+/// Waits a minute for that to end.
 bool dies(pid_t process);
 
 /// The judges that this process has started, and the runners that they have.

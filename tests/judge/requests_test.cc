@@ -80,7 +80,7 @@ TEST(Requests, EndTheProcessWithTheClientDespiteSharedSockets) {
   waitpid(client, nullptr, 0);
   int status = 0;
   pid_t ended = 0;
-  for (int i = 0; i < 1000 && ended == 0; ++i) {
+  for (int i = 0; i < 6000 && ended == 0; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     ended = waitpid(made[0], &status, WNOHANG);
   }

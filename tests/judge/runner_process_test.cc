@@ -35,7 +35,7 @@ class RunnerWithoutADriver : public ::testing::Test {
 
 TEST_F(RunnerWithoutADriver, SaysSoWhenItIsAskedAfterItHasLeft) {
   RunnerProcess runner(runner::RunnerKind::eager, options_);
-  for (int i = 0; i < 1000 && !runner.ended(); ++i) {
+  for (int i = 0; i < 6000 && !runner.ended(); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   ASSERT_TRUE(runner.ended());

@@ -36,13 +36,13 @@ Spawn shell(const std::string& script) {
 /// All output of a child that ends by itself.
 std::string said_by(const Spawn& spawn) {
   ChildProcess child(spawn);
-  EXPECT_TRUE(child.finish(seconds(20)).ended);
+  EXPECT_TRUE(child.finish(seconds(120)).ended);
   return child.output();
 }
 
 /// Waits for the first line of a child's output.
 std::string first_line(ChildProcess& child) {
-  for (int i = 0; i < 2000; ++i) {
+  for (int i = 0; i < 12000; ++i) {
     const std::string& text = child.output();
     if (const size_t end = text.find('\n'); end != text.npos) return text.substr(0, end);
     std::this_thread::sleep_for(milliseconds(5));
@@ -60,7 +60,7 @@ bool alive(pid_t pid) {
   return name_end != stat.npos && stat.at(name_end + 2) != 'Z';
 }
 bool dies(pid_t pid) {
-  for (int i = 0; i < 2000 && alive(pid); ++i) std::this_thread::sleep_for(milliseconds(5));
+  for (int i = 0; i < 12000 && alive(pid); ++i) std::this_thread::sleep_for(milliseconds(5));
   return !alive(pid);
 }
 
@@ -82,10 +82,10 @@ TEST(Exit, FromOutsideAreSigkillAndSigterm) {
 
 TEST(ChildProcess, ReportsHowItEnded) {
   ChildProcess exits(shell("exit 7"));
-  EXPECT_EQ(exits.finish(seconds(20)).status, 7);
+  EXPECT_EQ(exits.finish(seconds(120)).status, 7);
   EXPECT_TRUE(exits.poll().ended);
   ChildProcess crashes(shell("kill -SEGV $$"));
-  EXPECT_EQ(crashes.finish(seconds(20)).signal, SIGSEGV);
+  EXPECT_EQ(crashes.finish(seconds(120)).signal, SIGSEGV);
 }
 
 TEST(ChildProcess, OutlivesAForkOfItsOwnerThatLetsItGo) {
@@ -101,7 +101,7 @@ TEST(ChildProcess, OutlivesAForkOfItsOwnerThatLetsItGo) {
   int status = 0;
   ASSERT_EQ(waitpid(fork_of_this, &status, 0), fork_of_this);
   EXPECT_EQ(WEXITSTATUS(status), 0);
-  std::this_thread::sleep_for(milliseconds(20));
+  std::this_thread::sleep_for(milliseconds(120));
   EXPECT_FALSE(child->poll().ended);
 }
 
@@ -184,8 +184,8 @@ TEST(ChildProcess, StartsWithDefaultSignalsInAGroupOfItsOwn) {
   ChildProcess child(shell("kill -TERM $$; sleep 100"));
   ChildProcess other(shell("kill -USR1 $$; sleep 100"));
   EXPECT_EQ(getpgid(child.id()), child.id());
-  EXPECT_EQ(child.finish(seconds(20)).signal, SIGTERM);
-  EXPECT_EQ(other.finish(seconds(20)).signal, SIGUSR1);
+  EXPECT_EQ(child.finish(seconds(120)).signal, SIGTERM);
+  EXPECT_EQ(other.finish(seconds(120)).signal, SIGUSR1);
   signal(SIGUSR1, ignored);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
@@ -213,7 +213,7 @@ TEST(ChildProcess, KeepsTheEndOfItsOutput) {
   ChildProcess talks(
       shell("i=0; while [ $i -lt 400 ]; do echo 12345678901234567890; "
             "i=$((i+1)); done; echo last; echo words >&2"));
-  EXPECT_EQ(talks.finish(seconds(20)).status, 0);
+  EXPECT_EQ(talks.finish(seconds(120)).status, 0);
   EXPECT_LE(talks.output().size(), 4096u);
   EXPECT_TRUE(talks.output().ends_with("last\nwords\n")) << talks.output();
 }
@@ -229,7 +229,7 @@ TEST(ChildProcess, TakesItsGrandchildrenAlong) {
   EXPECT_TRUE(dies(grandchild)) << "destruction";
 
   ChildProcess exits(shell(leaves_one + "exit 0"));
-  EXPECT_TRUE(exits.finish(seconds(20)).ended);
+  EXPECT_TRUE(exits.finish(seconds(120)).ended);
   EXPECT_TRUE(dies(std::stoi(first_line(exits)))) << "its own end";
 
   ChildProcess hangs(shell(leaves_one + "trap '' TERM INT HUP; wait; wait"));
@@ -269,7 +269,7 @@ TEST(ChildProcess, ThatIsStoppedRunsNoThreadUntilItIsResumed) {
   };
   const auto all_move = [&] {
     const auto before = values();
-    for (int i = 0; i < 2000; ++i) {
+    for (int i = 0; i < 12000; ++i) {
       const auto now = values();
       size_t moved = 0;
       for (size_t k = 0; k < kThreads; ++k) moved += now[k] != before[k];
@@ -303,7 +303,7 @@ TEST(ChildProcess, ThatIsStoppedRunsNoThreadUntilItIsResumed) {
 
 TEST(ChildProcess, ThatHasEndedCannotBeStopped) {
   ChildProcess child(shell("exit 0"));
-  child.finish(seconds(20));
+  child.finish(seconds(120));
   EXPECT_FALSE(child.stop());
   child.resume();
   EXPECT_EQ(child.poll().status, 0);

@@ -199,12 +199,13 @@ TEST_F(HostLockTest, IsTakenOnANewFileIfTheOldWasRemoved) {
   first.release();
   waiter.join();
   ASSERT_TRUE(fs::exists(second.path()));
-  int said = 0;
+  std::atomic<int> said = 0;
   std::atomic<bool> taken = false;
   std::jthread last([&] {
     third.take([&] { ++said; });
     taken = true;
   });
+  while (said == 0) std::this_thread::sleep_for(milliseconds(1));
   std::this_thread::sleep_for(milliseconds(50));
   EXPECT_FALSE(taken);
   second.release();

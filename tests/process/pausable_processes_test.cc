@@ -99,7 +99,7 @@ TEST(PausableProcesses, OneThatHasEndedDelaysNothing) {
   std::this_thread::sleep_for(milliseconds(20));
   const auto start = std::chrono::steady_clock::now();
   pausable.pause();
-  EXPECT_LT(std::chrono::steady_clock::now() - start, milliseconds(1000));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
   EXPECT_TRUE(other.stands_still());
   pausable.resume();
 }

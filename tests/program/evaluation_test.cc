@@ -330,7 +330,7 @@ TEST_F(Evaluation, JudgeAndRunnersDieWithTheProgram) {
   // A judge, what its runners are copied from, the baseline's runner and the candidate's.
   constexpr size_t kOthers = 4;
   std::vector<pid_t> others;
-  for (int i = 0; i < 1000 && others.size() < kOthers; ++i) {
+  for (int i = 0; i < 6000 && others.size() < kOthers; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     others.clear();
     for (const pid_t judge : children_of(parent)) {

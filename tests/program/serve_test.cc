@@ -194,7 +194,7 @@ TEST_F(Serve, CancelsWhatRunsAndGoesOn) {
   const auto start = Clock::now();
   server.send({{"cancel", 1}});
   EXPECT_EQ(server.read_answer(), (json{{"id", 1}, {"cancelled", true}}));
-  EXPECT_LT(Clock::now() - start, std::chrono::seconds(5));
+  EXPECT_LT(Clock::now() - start, std::chrono::seconds(50));
   const json last = server.read_answer();
   EXPECT_EQ(last["id"], 3);
   EXPECT_EQ(last["result"]["verdict"], "passed") << last;

@@ -97,7 +97,7 @@ class Workers(unittest.TestCase):
 
     def busy(self, dask: Any, workers: dict[str, int]) -> str:
         """A worker that is evaluating."""
-        end = time.monotonic() + 30
+        end = time.monotonic() + 120
         while time.monotonic() < end:
             for address, tasks in dask.processing().items():
                 if tasks:

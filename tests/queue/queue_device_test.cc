@@ -41,7 +41,7 @@ class QueueOnDevice : public kbench::testing::EvaluatorTest {
     return queue().add(std::move(job));
   }
   void wait_for_stage(int number, const std::string& stage) {
-    for (int i = 0; i < 3000; ++i) {
+    for (int i = 0; i < 12000; ++i) {
       {
         const std::lock_guard lock(mutex_);
         if (stage == "any" ? stages_.contains(number) : stages_[number] == stage) return;

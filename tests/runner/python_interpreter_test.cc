@@ -86,8 +86,7 @@ TEST_F(PythonInterpreterTest, IsTheFirstOnPathThatHasThePackage) {
   const PythonSearch search = find_python("kbench_package");
   ASSERT_TRUE(search.found) << search.tried;
   EXPECT_EQ(search.found->program, folder_.path("venv/bin/python3"));
-  EXPECT_THAT(search.tried, HasSubstr("'" + folder_.path("broken/python3") + "' cannot be run"));
-  EXPECT_THAT(search.tried, HasSubstr("'/usr/bin/python3' has no package 'kbench_package'"));
+  EXPECT_EQ(search.tried, "'/usr/bin/python3' has no package 'kbench_package'");  // no broken one
   EXPECT_THAT(search.found->readable, Contains(folder_.path("venv/pyvenv.cfg")));
   EXPECT_THAT(search.found->readable, Contains(folder_.path("venv/lib")));
   EXPECT_THAT(search.found->readable, Not(Contains(folder_.path("venv"))));
@@ -195,6 +194,26 @@ TEST_F(PythonInterpreterTest, ReachesRunnersWithoutPath) {
   const Variable folders(kPythonFolders, folder_.path("one"));
   const Variable other("PATH", "/usr/bin");
   EXPECT_EQ(python_programs().front(), folder_.path("one/python3"));
+}
+
+/// A version manager's script needs its own variables; runners get what it starts.
+TEST_F(PythonInterpreterTest, BehindAScriptReachesRunners) {
+  environment("venv");
+  if (IsSkipped()) return;
+  program("shims/python3", "[ -n \"$KBENCH_TEST_MANAGER\" ] || exit 1\nexec '" +
+                               folder_.path("venv/bin/python3") + "' \"$@\"");
+  const Variable path("PATH", folder_.path("shims"));
+  const Variable manager("KBENCH_TEST_MANAGER", "here");
+  EXPECT_THAT(sanitized_environment(),
+              Contains(kPythonFolders + std::string("=") + folder_.path("venv/bin") + ":" +
+                       folder_.path("shims")));
+  // In the runner:
+  const Variable unset("KBENCH_TEST_MANAGER", "");
+  const Variable folders(kPythonFolders, folder_.path("venv/bin") + ":" + folder_.path("shims"));
+  const PythonSearch search = find_python("kbench_package");
+  ASSERT_TRUE(search.found) << search.tried;
+  EXPECT_EQ(search.found->program, folder_.path("venv/bin/python3"));
+  EXPECT_EQ(find_python("kbench_no_such").tried.find("shims"), std::string::npos);
 }
 
 /// NVRTC and nvJitLink come with PyTorch, in the environment whose python3 is on PATH.

@@ -177,7 +177,7 @@ std::string Cluster::start() {
       return daemon + " does not start: " + end_of(folder_ / (daemon + ".log")) + said.err;
     }
   }
-  for (int i = 0; i < 100; ++i) {
+  for (int i = 0; i < 1200; ++i) {
     if (run("sinfo -h -o %t").out == "idle\n") return "";
     std::this_thread::sleep_for(milliseconds(100));
   }

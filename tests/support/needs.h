@@ -1,8 +1,6 @@
 // What tests use that a bare machine lacks (docs/development.md).
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <iostream>
 #include <string>
 
@@ -16,7 +14,3 @@ inline bool has(bool present, const std::string& what) {
 }
 
 }  // namespace kbench::testing
-
-/// Skips what needs it, where it is not there.
-#define KBENCH_NEED(present, what) \
-  if (!::kbench::testing::has(present, what)) GTEST_SKIP()

@@ -1,6 +1,8 @@
 // Tests that take a python3 with PyTorch.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstdlib>
 
 #include "harness/measure/runner/python_interpreter.h"

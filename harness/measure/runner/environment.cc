@@ -2,11 +2,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <string_view>
 
 #include "harness/measure/cuda/toolkit.h"
 #include "harness/measure/process/own_folder.h"
 #include "harness/measure/runner/lock_in.h"
+#include "harness/measure/runner/python_interpreter.h"
 
 namespace kbench::runner {
 namespace {
@@ -41,6 +44,24 @@ bool passes(std::string_view variable) {
   return std::ranges::any_of(kPrefixes, [&](auto prefix) { return name.starts_with(prefix); });
 }
 
+/// The folders of PATH that have a python3. Where it is a script, what that starts comes first: the
+/// script may need variables that runners do not have. It is run once.
+std::vector<std::string> python_folders() {
+  static std::mutex mutex;
+  static std::map<std::string, std::string> behind;
+  const std::lock_guard lock(mutex);
+  std::vector<std::string> all;
+  for (const std::string& folder : cuda::python_folders()) {
+    auto at = behind.find(folder);
+    if (at == behind.end()) {
+      at = behind.emplace(folder, interpreter_behind(folder + "/python3")).first;
+    }
+    if (!at->second.empty()) all.push_back(at->second.substr(0, at->second.rfind('/')));
+    all.push_back(folder);
+  }
+  return all;
+}
+
 }  // namespace
 
 std::vector<std::string> sanitized_environment() {
@@ -50,7 +71,7 @@ std::vector<std::string> sanitized_environment() {
   }
   // In place of PATH, its folders that have a python3.
   std::string folders;
-  for (const std::string& each : cuda::python_folders()) {
+  for (const std::string& each : python_folders()) {
     folders += (folders.empty() ? "" : ":") + each;
   }
   result.push_back(std::string(cuda::kPythonFolders) + "=" + folders);

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "harness/measure/cuda/toolkit.h"
@@ -166,11 +167,23 @@ std::vector<std::string> readable_of(const std::string& program, const Json& sai
   return all;
 }
 
+bool is_script(const std::string& program) {
+  std::ifstream file(program, std::ios::binary);
+  char first[2] = {};
+  return file.read(first, sizeof first) && first[0] == '#' && first[1] == '!';
+}
+
 bool has(const Json& said, const std::string& package) {
   return said.is_object() && (package.empty() || said.at("package").is_array());
 }
 
 }  // namespace
+
+std::string interpreter_behind(const std::string& program) {
+  if (!is_script(program)) return "";
+  const auto said = output_of({program, "-I", "-c", "import sys; print(sys.executable, end='')"});
+  return said && said->starts_with('/') && access(said->c_str(), X_OK) == 0 ? *said : "";
+}
 
 std::vector<std::string> python_programs() {
   if (const char* named = std::getenv("KBENCH_PYTHON")) return {named};
@@ -188,6 +201,7 @@ std::vector<std::string> python_programs() {
 
 PythonSearch find_python(const std::string& package) {
   PythonSearch search;
+  std::string broken;
   for (const std::string& program : python_programs()) {
     Json said = ask(program, package);
     if (has(said, package)) {
@@ -205,10 +219,12 @@ PythonSearch find_python(const std::string& package) {
           PythonInterpreter{chosen, readable_of(chosen, said), said.at("version"), said.at("cuda")};
       return search;
     }
-    if (!search.tried.empty()) search.tried += "; ";
-    search.tried += "'" + shown(program) + "' " +
-                    (said.is_object() ? "has no package '" + package + "'" : "cannot be run");
+    std::string& list = said.is_object() ? search.tried : broken;
+    if (!list.empty()) list += "; ";
+    list += "'" + shown(program) + "' " +
+            (said.is_object() ? "has no package '" + package + "'" : "cannot be run");
   }
+  if (search.tried.empty()) search.tried = broken;
   if (search.tried.empty())
     search.tried = "there is no python3 on PATH, in /usr/local/bin, or in /usr/bin";
   return search;

@@ -23,8 +23,14 @@ struct PythonInterpreter {
 
 struct PythonSearch {
   std::optional<PythonInterpreter> found;
-  std::string tried;  ///< the others, with reasons: "'/a' has no package b; ..."
+  /// The others, with reasons: "'/a' has no package b; ...". One that cannot be run is named where
+  /// there is no other.
+  std::string tried;
 };
+
+/// The interpreter that a script starts, as those of version managers do; empty for a program that
+/// is no script, or cannot be run. It is run with this process's environment.
+std::string interpreter_behind(const std::string& program);
 
 /// The programs in the order in which they are tried: only KBENCH_PYTHON if it is set; else that of
 /// VIRTUAL_ENV, every python3 on PATH, those in /usr/local/bin and /usr/bin.
