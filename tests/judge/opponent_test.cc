@@ -1,5 +1,8 @@
 // PyTorch in the baseline's place: it is timed, the truth stays kbench's, and what fails in it is
 // not the candidate's fault.
+#include <algorithm>
+#include <cstdlib>
+
 #include "kbench/listing.h"
 #include "tests/judge/evaluator_fixture.h"
 #include "tests/support/needs_torch.h"
@@ -38,6 +41,10 @@ class OpponentTest : public EvaluatorTest {
     const Task& found = find_task(parse_task_id(task));
     return pytorch_module(found, *build_graph(found, Preset::smoke));
   }
+  static bool on_cpu() {
+    const auto devices = list_devices(KBENCH_PROGRAM);
+    return std::ranges::all_of(devices, [](const auto& each) { return each.type == "cpu"; });
+  }
   Result run_module(const std::string& text) {
     folder_.write("model_new.py", text);
     return evaluator().evaluate(folder_.path("model_new.py"));
@@ -64,6 +71,57 @@ TEST_F(OpponentTest, IsTimedAsAModuleIsAndTakesOneTaskAfterAnother) {
     EXPECT_GT(result.speedup.high, 0.2) << task;  // They are the same program.
     EXPECT_LT(result.speedup.low, 5) << task;
   }
+}
+
+TEST_F(OpponentTest, AModuleOnACpuDeviceIsNotCapturedByItsOwnWord) {
+  const Result result = run_module(R"(# task: level1/19
+import sys
+
+import torch
+
+driver = sys.modules["__main__"]
+run = driver.Model.run
+driver.Model.run = lambda self, *request: dict(run(self, *request), captured=True)
+
+
+class ModelNew(torch.nn.Module):
+  def forward(self, x):
+    return torch.relu(x)
+)");
+  ASSERT_TRUE(result.correct()) << result.message;
+  if (on_cpu()) {
+    EXPECT_EQ(result.lane, "torch");
+  }
+}
+
+TEST_F(OpponentTest, WhatIsWrittenToAnInputOfAnyCallIsTheCandidatesFault) {
+  const Result in_place = run_module(R"(# task: level1/19
+import torch
+
+
+class ModelNew(torch.nn.Module):
+  def forward(self, x):
+    return x.relu_()
+)");
+  EXPECT_EQ(name_of(in_place.verdict), "input_modified");
+  EXPECT_THAT(in_place.message, StartsWith("input x was written to")) << in_place.message;
+  if (!on_cpu()) return;  // On a GPU a module has copies of later calls' inputs.
+  const Result later = run_module(R"(# task: level1/19
+import sys
+
+import torch
+
+
+class ModelNew(torch.nn.Module):
+  def forward(self, x):
+    y = torch.relu(x)
+    if sys._getframe(1).f_back.f_locals.get("call", 0) > 0:
+      x.fill_(float("nan"))
+    return y
+)");
+  EXPECT_EQ(name_of(later.verdict), "input_modified");
+  EXPECT_THAT(later.message, StartsWith("input x of call 2 was written to")) << later.message;
+  EXPECT_EQ(later.opponent_finding, "");
 }
 
 TEST_F(OpponentTest, DoesNotDecideWhatIsRight) {

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
+#include <vector>
 
 namespace kbench::trial {
 namespace {
@@ -236,6 +238,59 @@ TEST(Sampling, TimedFromOutsideStopsAtWhatProcessesDifferBy) {
     EXPECT_EQ(outside.done(0), spread < 0.04);
     EXPECT_FALSE(device.done(0));
   }
+}
+
+/// Samples of runs of `calls` calls, and of one where there are several, until both have enough.
+CallSampling sampled(int calls, double several_ns, double alone_ns, std::vector<int>* kinds) {
+  SecretStream secret(7);
+  CallSampling sampling(plan_of(0.01, 100, 8, 1000), std::nullopt, calls, DType::f32);
+  while (!sampling.done(0)) {
+    const int now = sampling.next(secret, 0);
+    if (kinds != nullptr) kinds->push_back(now);
+    sampling.add({1e6, now == 1 ? alone_ns : several_ns, 1});
+  }
+  return sampling;
+}
+
+TEST(CallSampling, TheLowerSpeedupCounts) {
+  const CallSampling batched = sampled(3, 0.5e6, 1e6, nullptr);
+  EXPECT_TRUE(batched.lower_alone());
+  EXPECT_DOUBLE_EQ(batched.counted().speedup().point, 1);
+  EXPECT_DOUBLE_EQ(batched.several().speedup().point, 2);
+  const CallSampling honest = sampled(3, 0.5e6, 0.5e6, nullptr);
+  EXPECT_FALSE(honest.lower_alone());
+  EXPECT_DOUBLE_EQ(honest.counted().speedup().point, 2);
+  const CallSampling better_alone = sampled(3, 1e6, 0.5e6, nullptr);
+  EXPECT_DOUBLE_EQ(better_alone.counted().speedup().point, 1);
+}
+
+TEST(CallSampling, OneCallDecidesNothingThatItsClockCannotTell) {
+  // Processes differ by 1% and 60 us: of a call of 0.5 ms by 13%, of one of 50 us by anything.
+  EXPECT_FALSE(sampled(3, 0.45e6, 0.5e6, nullptr).lower_alone());
+  EXPECT_TRUE(sampled(3, 0.42e6, 0.5e6, nullptr).lower_alone());
+  EXPECT_FALSE(sampled(100, 5e3, 50e3, nullptr).lower_alone());
+}
+
+TEST(CallSampling, BothKindsComeInPairsAndNoOrderIsFixed) {
+  std::vector<int> kinds;
+  sampled(5, 1e6, 1e6, &kinds);
+  ASSERT_EQ(kinds.size(), 16u);  // Eight of either kind.
+  EXPECT_EQ(std::ranges::count(kinds, 1), 8);
+  bool alone_first = false, several_first = false;
+  for (size_t i = 0; i < kinds.size(); i += 2) {
+    EXPECT_EQ(kinds[i], kinds[i + 1]);
+    if (i % 4 != 0) continue;
+    EXPECT_NE(kinds[i], kinds[i + 2]);
+    (kinds[i] == 1 ? alone_first : several_first) = true;
+  }
+  EXPECT_TRUE(alone_first && several_first);
+}
+
+TEST(CallSampling, OfOneCallIsSampling) {
+  std::vector<int> kinds;
+  const CallSampling sampling = sampled(1, 0.5e6, 0.5e6, &kinds);
+  EXPECT_EQ(sampling.count(), 8);
+  EXPECT_DOUBLE_EQ(sampling.counted().speedup().point, 2);
 }
 
 TEST(Sampling, AClockTooSlowToSeeARunDoesNotDivideByZero) {

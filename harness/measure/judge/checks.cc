@@ -6,6 +6,8 @@
 #include <span>
 #include <utility>
 
+#include "harness/measure/runner/write_fault.h"
+
 namespace kbench::judge {
 namespace {
 
@@ -212,7 +214,7 @@ std::optional<Finding> Checks::check_watched() const {
   for (const WatchedHashes& each : watched_) {
     if (each.hashes <= uint64_t{found.first} * sizeof(uint64_t)) changed = &each;
   }
-  return Finding{Verdict::input_modified, changed->watched.name + kWrittenTo};
+  return Finding{Verdict::input_modified, changed->watched.name + runner::kWrittenTo};
 }
 
 std::optional<Finding> Checks::check_output(size_t i, const OutputCheck& output) {

@@ -25,9 +25,6 @@ struct Finding {
   std::string message;
 };
 
-/// Follows the tensor's name in a message.
-inline constexpr const char* kWrittenTo = " was written to; a candidate may only read it";
-
 /// The comparison of a task's outputs.
 struct CheckRule {
   Bounds bounds;

@@ -56,7 +56,7 @@ Finding written_to(const RunnerFailure& failure, const Graph* graph) {
   const auto index = static_cast<size_t>(failure.given);
   const bool known = graph != nullptr && failure.given >= 0 && index < graph->values().size();
   const std::string name = known ? name_of_given(graph->values()[index]) : "an input";
-  if (failure.place == Place::inside) return {Verdict::input_modified, name + kWrittenTo};
+  if (failure.place == Place::inside) return {Verdict::input_modified, name + runner::kWrittenTo};
   return {Verdict::out_of_bounds,
           "wrote outside " + name + ", the first " + std::to_string(failure.bytes) +
               (failure.place == Place::behind ? " bytes past its end" : " bytes before its start")};

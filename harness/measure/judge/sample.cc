@@ -93,6 +93,7 @@ void Sampler::upload_data() {
 
 void Sampler::fill_temporaries(vulkan::Commands& commands, bool of_setup, trial::Contents contents,
                                float scale) {
+  if (parts_.module) return;  // It has none here.
   for (size_t i = 0; i < parts_.memory.wanted.size(); ++i) {
     const runner::Wanted& wanted = parts_.memory.wanted[i];
     if (wanted.setup != of_setup || !wanted.words.empty()) continue;
@@ -135,7 +136,6 @@ void Sampler::prepare(Checks& checks, bool first) {
   ++sample_;
   commands_.begin();
   checks.record_redzones(commands_);
-  for (const int id : parts_.task_memory.graph().values_of(Graph::Kind::input)) draw(id);
   for (size_t i = 0; i < outputs_.size(); ++i) {
     OutputCheck& output = outputs_[i];
     if (!first) fit_fill(checks, i, output);
@@ -149,8 +149,7 @@ void Sampler::prepare(Checks& checks, bool first) {
     fill_output(commands_, output);
   }
   fill_temporaries(commands_);
-  commands_.barrier();
-  checks.record_hashes(commands_, !first);
+  record_new_inputs(checks, !first);
   commands_.submit_and_wait(kHarnessSeconds);
 }
 
@@ -250,18 +249,38 @@ std::vector<OutputCheck> Sampler::outputs_of(int call) const {
   return outputs;
 }
 
-void Sampler::draw_inputs(const std::vector<uint64_t>& keys, int call) {
+void Sampler::record_new_inputs(Checks& checks, bool inputs_only) {
+  const auto inputs = parts_.task_memory.graph().values_of(Graph::Kind::input);
+  keys_.assign(static_cast<size_t>(calls_), std::vector<uint64_t>(inputs.size()));
+  for (int call = 0; call < calls_; ++call) {
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      uint64_t& key = keys_[static_cast<size_t>(call)][i];
+      key = parts_.secret.next();
+      draw(inputs[i], key,
+           call > 0 ? parts_.memory.slab.tensor(tensors_.input(call, i))
+                    : parts_.task_memory.given(inputs[i]));
+    }
+  }
+  commands_.barrier();
+  checks.record_hashes(commands_, inputs_only);
+}
+
+void Sampler::draw_again(int call) {
   const auto inputs = parts_.task_memory.graph().values_of(Graph::Kind::input);
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const vulkan::Region to = call > 0 ? parts_.memory.slab.tensor(tensors_.input(call, i))
-                                       : parts_.task_memory.given(inputs[i]);
-    draw(inputs[i], keys.at(i), to);
+    draw(inputs[i], keys_[static_cast<size_t>(call)][i], parts_.task_memory.given(inputs[i]));
   }
 }
 
 std::optional<Finding> Sampler::run_both(Checks& checks, const trial::Roles& roles,
                                          double seconds) {
   if (opponent_ && roles.baseline_first) opponent_run_ = run_opponent();
+  if (opponent_ && roles.baseline_first && parts_.module) {
+    // A module's process may find what the opponent's has computed: it is of no use to it.
+    commands_.begin();
+    record_new_inputs(checks, /*inputs_only=*/true);
+    commands_.submit_and_wait(kHarnessSeconds);
+  }
   // The guards come before anything else reads the inputs: a candidate that goes first and changes
   // them does not feed it.
   if (auto finding = run_candidate_checked(checks, {}, seconds)) return finding;
@@ -300,9 +319,7 @@ std::vector<int> Sampler::calls_to_check() {
 /// Outputs are checked against the truth of their own inputs, which are drawn once more.
 std::optional<Finding> Sampler::take_calls(Checks& checks, const trial::Roles& roles,
                                            double seconds) {
-  const size_t inputs = parts_.task_memory.graph().values_of(Graph::Kind::input).size();
   std::vector<std::vector<OutputCheck>> outputs;
-  std::vector<std::vector<uint64_t>> keys;
   commands_.begin();
   checks.record_redzones(commands_);
   for (int call = 0; call < calls_; ++call) {
@@ -311,12 +328,8 @@ std::optional<Finding> Sampler::take_calls(Checks& checks, const trial::Roles& r
       fit_fill(checks, i, outputs.back()[i]);
       fill_output(commands_, outputs.back()[i]);
     }
-    keys.emplace_back();
-    for (size_t i = 0; i < inputs; ++i) keys.back().push_back(parts_.secret.next());
-    draw_inputs(keys.back(), call);
   }
-  commands_.barrier();
-  checks.record_hashes(commands_, /*inputs_only=*/true);
+  record_new_inputs(checks, /*inputs_only=*/true);
   commands_.submit_and_wait(kHarnessSeconds);
   if (auto finding = run_both(checks, roles, seconds)) return finding;
   const std::vector<int> checked = calls_to_check();
@@ -324,7 +337,7 @@ std::optional<Finding> Sampler::take_calls(Checks& checks, const trial::Roles& r
   baseline.calls = static_cast<int>(checked.size());
   for (const int call : checked) {
     commands_.begin();
-    draw_inputs(keys[static_cast<size_t>(call)], 0);
+    draw_again(call);
     commands_.submit_and_wait(kHarnessSeconds);
     run_baseline(checks);
     baseline.flush_ns += baseline_run_.flush_ns;

@@ -44,6 +44,7 @@ struct SampleParts {
   RunnerProcess& candidate;
   process::PausableProcesses& pausable;  ///< paused during runs
   double baseline_seconds;               ///< for one run of it
+  bool module;  ///< the candidate is PyTorch's: its memory is that of further calls
 };
 
 /// Takes samples of one trial, one after another.
@@ -79,6 +80,7 @@ class Sampler {
   int calls() const { return calls_; }
   /// The number of the next sample of a single call; the warm-up's is 0.
   int next_sample() const { return sample_ + 1; }
+  bool captures() const { return capture_; }
   /// From the next sample on it runs, too, on the same inputs; null: none does. `own_clock`: it is
   /// timed by its process's word, as the candidate is by the device's.
   void set_opponent(OpponentRunner* opponent, bool own_clock) {
@@ -123,11 +125,12 @@ class Sampler {
   void draw(int value, uint64_t key, const vulkan::Region& to);
 
  private:
-  void draw(int value) { draw(value, parts_.secret.next()); }
-  void draw(int value, uint64_t key) { draw(value, key, parts_.task_memory.given(value)); }
+  void draw(int value) { draw(value, parts_.secret.next(), parts_.task_memory.given(value)); }
   std::optional<Finding> take_calls(Checks& checks, const trial::Roles& roles, double seconds);
-  /// Into a call's own memory; that of the first is what the baseline reads.
-  void draw_inputs(const std::vector<uint64_t>& keys, int call);
+  /// Records drawing new inputs for all calls of a run, and their hashes.
+  void record_new_inputs(Checks& checks, bool inputs_only);
+  /// Records drawing those of a call once more, to where the baseline reads them.
+  void draw_again(int call);
   std::vector<OutputCheck> outputs_of(int call) const;
   std::vector<int> calls_to_check();
   void prepare(Checks& checks, bool first);
@@ -152,8 +155,9 @@ class Sampler {
   bool at_candidate_ = false;
   bool captured_ = false, opponent_captured_ = false;  ///< of the last runs
   int calls_ = 1;
-  int sample_ = -1;       ///< of a single call: the last one
-  int last_checked_ = 0;  ///< the call whose truth is there
+  int sample_ = -1;                          ///< of a single call: the last one
+  int last_checked_ = 0;                     ///< the call whose truth is there
+  std::vector<std::vector<uint64_t>> keys_;  ///< of the inputs, by call
   bool capture_ = false, own_clock_ = false;
   double candidate_hand_over_ns_ = 0, opponent_hand_over_ns_ = 0;
   BracketedRun baseline_run_, opponent_run_, candidate_run_;

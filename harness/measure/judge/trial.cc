@@ -283,8 +283,16 @@ std::vector<Watched> Trial::watched(bool with_setup) const {
           {name_of_given(graph.value(id)), task()->given(id), kind == Graph::Kind::input});
     }
   }
+  // On a CPU device a module's process can write to the inputs of further calls, too; on a GPU it
+  // has copies of them.
+  const runner::CallTensors calls(graph);
+  const bool shared = from_outside() && context_.device.snapshot().software();
   for (size_t i = 0; i < memory_.wanted.size(); ++i) {
     const runner::Wanted& wanted = memory_.wanted[i];
+    if (shared && calls.is_input(i)) {
+      all.push_back({"input " + wanted.name, memory_.slab.tensor(i), true});
+      continue;
+    }
     const bool data = !wanted.words.empty();
     if (!data && !(with_setup && wanted.setup)) continue;
     all.push_back(
@@ -407,6 +415,11 @@ bool Trial::choose_calls() {
     if (auto finding = take({}, false)) return refuse(*std::move(finding));
   }
   if (from_outside() && sampler_->captured()) result_->lane = "torch-captured";
+  if (capture && calls > 1 && from_outside()) {  // Runs of one call are sampled, too: captures it.
+    sampler_->set_calls(1, sampler_->captures());
+    if (auto finding = take({}, false)) return refuse(*std::move(finding));
+    sampler_->set_calls(calls, sampler_->captures());
+  }
   return true;
 }
 
@@ -530,8 +543,9 @@ bool Trial::sample() {
   if (options_.recorded) {
     recorded_ns = 1e6 * options_.recorded->time_of(*result_);
   }
-  trial::Sampling sampling(trial::resolve_plan(options_.plan, software), recorded_ns,
-                           from_outside() ? sampler_->calls() : 0, build_.key().dtype);
+  const int calls = from_outside() ? sampler_->calls() : 0;
+  trial::CallSampling sampling(trial::resolve_plan(options_.plan, software), recorded_ns, calls,
+                               build_.key().dtype);
   trial::RoleSchedule schedule;
   ClockRule clock(software);
   clock.set_lane(lane_);
@@ -542,6 +556,7 @@ bool Trial::sample() {
   int retakes = 0, retakes_in_all = 0;
   double told = 0;  // when progress was
   trial::Roles roles = schedule.next(secret_);
+  int calls_now = sampling.next(secret_, 0);
   const auto unexplained = [&] {
     if (sampling.count() >= kSamplesToExplain || clock.suspicion().empty()) return false;
     context_.supply.quiet();
@@ -551,6 +566,7 @@ bool Trial::sample() {
     if (deadline_.passed()) {
       return refuse_late();
     }
+    if (calls > 1) sampler_->set_calls(calls_now, sampler_->captures());
     auto finding = take(roles, false);
     if (finding) {
       finding->message +=
@@ -574,8 +590,10 @@ bool Trial::sample() {
     clock.add(ours, theirs);
     sampling.add({rival.call_ns(), theirs.call_ns(), rival.claimed_ns() + theirs.claimed_ns()});
     roles = schedule.next(secret_);
+    calls_now = sampling.next(secret_, seconds());
     if (on_progress_ && sampling.count() % 2 == 0 && seconds() - told >= kTellEvery) {
-      const Interval speedup = sampling.speedup();
+      if (sampling.several().count() == 0) continue;
+      const Interval speedup = sampling.counted().speedup();
       if (!std::isfinite(speedup.high)) continue;  // Too few for one.
       told = seconds();
       on_progress_({sampling.count(), speedup, told});
@@ -591,16 +609,23 @@ bool Trial::sample() {
     end_.times_in_doubt = true;
     return refuse(Verdict::harness_error, said);
   }
-  if (from_outside() && !sampler_->captured() && sampling.candidate_ms() < kHostBoundMs) {
+  if (from_outside() && !sampler_->captured() && sampling.counted().candidate_ms() < kHostBoundMs) {
     result_->diagnostics.push_back(
         {"note", "", 0, 0,
          "bound by the host: calling it takes Python about as long as the device needs"});
   }
+  const trial::Sampling& counted = sampling.counted();
+  if (sampling.lower_alone()) {
+    result_->diagnostics.push_back(
+        {"note", "", 0, 0,
+         "timed by runs of one call: in runs of " + std::to_string(calls) + " calls it is " +
+             digits_text(sampling.several().speedup().point, 3) + " times as fast"});
+  }
   result_->samples = sampling.count();
-  result_->speedup = sampling.speedup();
-  result_->candidate_ms = sampling.candidate_ms();
-  result_->baseline_ms = sampling.baseline_ms();
-  candidate_ms_at_most_ = sampling.candidate_ms_at_most();
+  result_->speedup = counted.speedup();
+  result_->candidate_ms = counted.candidate_ms();
+  result_->baseline_ms = counted.baseline_ms();
+  candidate_ms_at_most_ = counted.candidate_ms_at_most();
   return true;
 }
 

@@ -47,7 +47,8 @@ SampleParts Trial::parts() {
           context_.supply.baseline().runner(),
           candidate(),
           context_.pausable,
-          baseline_seconds()};
+          baseline_seconds(),
+          from_outside()};
 }
 
 double Trial::baseline_seconds() const {

@@ -13,6 +13,9 @@ namespace kbench::runner {
 /// The exit status after such a write; its last line of output says where the write was.
 inline constexpr int kWriteFaultStatus = 86;
 
+/// Follows the tensor's name in a message.
+inline constexpr const char* kWrittenTo = " was written to; a candidate may only read it";
+
 /// In a tensor, or so many bytes before its start or past its end.
 struct WriteFault {
   enum class Place { inside, before, behind };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 
 #include "kbench/score.h"
 
@@ -128,6 +129,11 @@ Interval Sampling::speedup() const {
   return {sampled.low / (1 + share), sampled.point, sampled.high * (1 + share)};
 }
 
+double Sampling::at_most() const {
+  const double share = unknown_share();
+  return share < 1 ? sampled().high / (1 - share) : std::numeric_limits<double>::infinity();
+}
+
 Interval Sampling::sampled() const {
   if (!recorded_ns_) {
     const Interval of_pairs = median_interval(ratios_);
@@ -151,5 +157,48 @@ Interval Sampling::sampled() const {
 double Sampling::candidate_ms() const { return median(candidate_ns_) * 1e-6; }
 double Sampling::candidate_ms_at_most() const { return median_interval(candidate_ns_).high * 1e-6; }
 double Sampling::baseline_ms() const { return recorded_ns_.value_or(median(baseline_ns_)) * 1e-6; }
+
+namespace {
+
+/// Either kind has half of the time.
+constexpr double kShareOfTime = 0.5;
+
+SamplingPlan plan_of_two(SamplingPlan plan) {
+  plan.max_seconds *= kShareOfTime;
+  return plan;
+}
+
+}  // namespace
+
+CallSampling::CallSampling(const SamplingPlan& plan, std::optional<double> recorded_ns, int calls,
+                           DType dtype)
+    : calls_(calls), several_(calls > 1 ? plan_of_two(plan) : plan, recorded_ns, calls, dtype) {
+  if (calls > 1) alone_.emplace(plan_of_two(plan), recorded_ns, 1, dtype);
+}
+
+int CallSampling::next(SecretStream& secret, double wall_seconds) {
+  if (!alone_) return calls_;
+  if (several_.count() % 2 == 0 && alone_->count() % 2 == 0) {
+    const double seconds = wall_seconds * kShareOfTime;
+    const bool enough = several_.done(seconds), enough_alone = alone_->done(seconds);
+    if (enough != enough_alone) {
+      alone_now_ = enough;
+    } else {
+      alone_now_ = half_way_ ? !alone_now_ : (secret.next() & 1) != 0;
+      half_way_ = !half_way_;
+    }
+  }
+  return alone_now_ ? 1 : calls_;
+}
+
+bool CallSampling::done(double wall_seconds) const {
+  if (!alone_) return several_.done(wall_seconds);
+  return several_.done(wall_seconds * kShareOfTime) && alone_->done(wall_seconds * kShareOfTime);
+}
+
+bool CallSampling::lower_alone() const {
+  if (!alone_ || alone_->count() < 2 || several_.count() < 2) return false;
+  return alone_->at_most() < several_.speedup().point;
+}
 
 }  // namespace kbench::trial

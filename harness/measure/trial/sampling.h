@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "harness/measure/trial/secret.h"
 #include "kbench/evaluate.h"
 #include "kbench/result.h"
 
@@ -52,6 +53,9 @@ class Sampling {
   /// Needs at least one pair. The interval is that of the samples, widened by placement_share() or
   /// process_share().
   Interval speedup() const;
+  /// The most that it can be if processes differ to the candidate's disadvantage; infinite where
+  /// its runs are too short to tell.
+  double at_most() const;
   double candidate_ms() const;
   double candidate_ms_at_most() const;  ///< end of the 95% interval of the candidate's median
   double baseline_ms() const;           ///< the recorded time if there is one
@@ -70,6 +74,36 @@ class Sampling {
   std::vector<double> singles_;  ///< one for each sample
   std::vector<double> candidate_ns_, baseline_ns_;
   double spent_seconds_ = 0;
+};
+
+/// Sampling of a module that is called several times in one run. It is given the inputs of all
+/// calls at once and may compute them as one, in the first call or in the last; a run of one call
+/// has no others. So runs of one call are sampled, too, and the lower speedup counts.
+class CallSampling {
+ public:
+  /// As Sampling has them; up to one call, this is Sampling.
+  CallSampling(const SamplingPlan& plan, std::optional<double> recorded_ns, int calls, DType dtype);
+
+  /// How many calls the runs of the next sample have: pairs of either kind come in random order, as
+  /// often as each other until one of them has enough.
+  int next(SecretStream& secret, double wall_seconds);
+  /// Of that sample.
+  void add(const PairedTimes& times) { (alone_now_ ? *alone_ : several_).add(times); }
+  bool done(double wall_seconds) const;
+
+  int count() const { return several_.count() + (alone_ ? alone_->count() : 0); }
+  /// Whether at one call the speedup is lower, beyond what the samples leave open.
+  bool lower_alone() const;
+  /// The samples of the speedup that counts. Need at least one pair of each kind.
+  const Sampling& counted() const { return lower_alone() ? *alone_ : several_; }
+  const Sampling& several() const { return several_; }
+
+ private:
+  int calls_;
+  Sampling several_;
+  std::optional<Sampling> alone_;  ///< of one call
+  bool alone_now_ = false;         ///< the kind of the next sample
+  bool half_way_ = false;          ///< a pair of the other kind follows
 };
 
 }  // namespace kbench::trial

@@ -17,6 +17,8 @@ class CallTensors {
 
   size_t output(int call, size_t i) const { return first(call) + i; }
   size_t input(int call, size_t i) const { return first(call) + outputs_ + i; }
+  /// Whether that is an input, by its index there.
+  bool is_input(size_t wanted) const { return wanted % (outputs_ + inputs_) >= outputs_; }
   /// How many calls there is memory for.
   int calls(size_t wanted) const { return 1 + static_cast<int>(wanted / (outputs_ + inputs_)); }
 

@@ -18,6 +18,7 @@ module of kbench's own, PyTorch as an opponent, it believes what runs took.
 """
 
 import array
+import bisect
 import ctypes
 import gc
 import inspect
@@ -93,40 +94,57 @@ def storage_of(tensor):
 
 class HostMemory:
     """On a CPU device the judge's memory is this process's, too: it holds parameters and inputs, and
-    the outputs are copied into it."""
+    the outputs are copied into it. What may only be read is mapped privately: a module that writes
+    there changes pages of its own."""
 
     def __init__(self, job, descriptors):
-        slabs = [self.imported(*each) for each in zip(descriptors, job["slabs"])]
+        slabs, judges = [], []
+        for descriptor, slab in zip(descriptors, job["slabs"]):
+            kind = mmap.MAP_PRIVATE if slab["read_only"] else mmap.MAP_SHARED
+            slabs.append(self.mapped(descriptor, slab, kind, mmap.PROT_READ | mmap.PROT_WRITE))
+            judges.append(self.mapped(descriptor, slab, mmap.MAP_SHARED, mmap.PROT_READ))
         view = lambda tensor: self.view(slabs, tensor)
         self.parameters = [view(each) for each in job["parameters"]]
         self.inputs = [[view(each) for each in call["inputs"]] for call in job["calls"]]
         self.outputs = [[view(each) for each in call["outputs"]] for call in job["calls"]]
+        given = [("parameter", job["parameters"], self.parameters),
+                 ("input", job["calls"][0]["inputs"], self.inputs[0])]  # fmt: skip
+        self.given = [(f"{kind} {each['name']}", mine, self.view(judges, each))
+                      for kind, tensors, own in given for each, mine in zip(tensors, own)]
 
     @staticmethod
-    def imported(descriptor, slab):
-        access = mmap.PROT_READ if slab["read_only"] else mmap.PROT_READ | mmap.PROT_WRITE
-        mapped = mmap.mmap(descriptor, slab["bytes"], mmap.MAP_SHARED, access)
+    def mapped(descriptor, slab, kind, access):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Inputs may only be read, as it says.
-            return torch.frombuffer(mapped, dtype=torch.uint8)
+            warnings.simplefilter("ignore")  # The judge's may only be read, as it says.
+            return torch.frombuffer(mmap.mmap(descriptor, slab["bytes"], kind, access),
+                                    dtype=torch.uint8)  # fmt: skip
 
     @staticmethod
     def view(slabs, tensor):
         place = tensor["place"]
         part = slabs[place["slab"]][place["offset"] : place["offset"] + tensor["bytes"]]
-        return part.view(DTYPES[tensor["dtype"]]).reshape(tensor["shape"])
+        shaped = part.view(DTYPES[tensor["dtype"]]).reshape(tensor["shape"])
+        return shaped.data  # It has a version of its own, not all views of the slab's one.
 
     def where(self):
         return {}
 
-    def plain(self, outputs):
-        return outputs  # Copying makes them so.
+    def plain(self, outputs, call):
+        """Copies them at once: the module may write the next ones to the same memory."""
+        for output, place in zip(outputs, self.outputs[call]):
+            place.copy_(output)
+        return []
 
     def publish(self, results):
-        for result, places in zip(results, self.outputs):
-            for output, place in zip(result, places):
-                place.copy_(output)
         return {}
+
+    def written(self):
+        """The name of what a first run has written to. PyTorch counts what it writes itself; for
+        kernels of the module's own, values are compared with the judge's."""
+        bits = lambda tensor: tensor.reshape(-1).view(torch.uint8)
+        for name, mine, judges in self.given:
+            if mine._version > 0 or not torch.equal(bits(mine), bits(judges)):
+                return name
 
 
 class DeviceMemory:
@@ -183,7 +201,7 @@ class DeviceMemory:
         """Of the parameters, then of the inputs, call by call."""
         return self.places(self.parameters + [each for call in self.inputs for each in call])
 
-    def plain(self, outputs):
+    def plain(self, outputs, _):
         """Of the task's types, contiguous: as the judge reads them."""
         return [output.to(device=DEVICE, dtype=dtype).contiguous()
                 for output, dtype in zip(outputs, self.types)]  # fmt: skip
@@ -197,6 +215,41 @@ class DeviceMemory:
             tensors = [torch.empty_like(each).copy_(each) for each in tensors]
             return dict(self.places(tensors), kept=tensors)
 
+    def written(self):
+        return None  # The judge's runner looks at the inputs here.
+
+
+class Spans:
+    """Parts of memory. Tensors are contiguous."""
+
+    def __init__(self):
+        self.starts, self.ends = [], []  # of separate parts, in order
+
+    def near(self, tensor):
+        """Its start and end, and the range of the parts that it overlaps."""
+        start = tensor.data_ptr()
+        end = start + tensor.numel() * tensor.element_size()
+        return (start, end, bisect.bisect_right(self.ends, start),
+                bisect.bisect_left(self.starts, end))  # fmt: skip
+
+    def meet(self, tensor):
+        start, end, first, last = self.near(tensor)
+        return start < end and first < last
+
+    def add(self, tensor):
+        start, end, first, last = self.near(tensor)
+        if first < last:
+            start, end = min(start, self.starts[first]), max(end, self.ends[last - 1])
+        if start < end:
+            self.starts[first:last], self.ends[first:last] = [start], [end]
+
+
+class Captured:
+    """Calls in a CUDA graph, and where it leaves their outputs."""
+
+    def __init__(self, graph, answer):
+        self.graph, self.answer, self.told = graph, answer, False
+
 
 class Model:
     """ModelNew with the task's weights, and the inputs of each call."""
@@ -207,10 +260,9 @@ class Model:
         self.variables = {name: tuple(value) if isinstance(value, list) else value
                           for name, value in job["variables"].items()}  # fmt: skip
         self.shapes = [each["shape"] for each in job["calls"][0]["outputs"]]
-        self.graph, self.captured, self.tried = None, 0, set()
-        self.graph_answer, self.told = None, False  # where its outputs are, and whether it was said
+        self.graphs, self.tried = {}, set()  # by the number of calls
         self.reuses_outputs = False
-        self.answer = None
+        self.answer, self.has_run = None, False
         self.module = self.make()
         self.take_weights(memory.parameters)
         self.calls = [self.arguments(inputs) for inputs in memory.inputs]
@@ -272,23 +324,25 @@ class Model:
 
     def try_to_capture(self, count):
         self.tried.add(count)
-        self.graph, self.captured, self.graph_answer = None, 0, None
+        # That of one call stays, as such runs are taken beside those of several.
+        self.graphs = {calls: graph for calls, graph in self.graphs.items() if calls == 1}
         try:
             self.capture(count)
         except Exception:
             synchronise()
-            self.graph, self.captured = None, 0
 
     def capture(self, count):
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
-            self.call(self.calls[: min(count, 3)])  # What only a first call does.
+            self.call(range(min(count, 3)))  # What only a first call does.
         torch.cuda.current_stream().wait_stream(stream)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            got = self.call(self.calls[:count])
-        synchronise()
+        got = None
+        while got is None:
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                got = self.call_once(range(count))
+            synchronise()
         inputs = [each for call in self.memory.inputs[:count] for each in call]
         held = inputs + list(self.module.parameters()) + list(self.module.buffers())
         held = {storage_of(each) for each in held}
@@ -296,19 +350,18 @@ class Model:
         if any(storage_of(each) in held for each in outputs):
             return  # It returns what it was given, which replays_calls() would write over.
         if self.replays_calls(graph, got):
-            self.graph, self.captured = graph, count
-            self.graph_answer, self.told = self.memory.publish(got), False
+            self.graphs[count] = Captured(graph, self.memory.publish(got))
 
     def replays_calls(self, graph, got):
         """Whether replaying it gives what calling gives: on other inputs than those of the capture,
         over other outputs, in 16 of its calls at least. (A kernel that is launched on CUDA's default
         stream runs when the graph is captured, and is not in it: many modules launch theirs so.)"""
-        some = slice(None, None, max(len(got) // 16, 1))
-        inputs = [each for call in self.memory.inputs[: len(got)][some] for each in call]
-        outputs = [output for result in got[some] for output in result]
+        some = range(0, len(got), max(len(got) // 16, 1))
+        inputs = [each for call in some for each in self.memory.inputs[call]]
+        outputs = [output for call in some for output in got[call]]
         turn = lambda: [each.copy_(each.flip(tuple(range(each.dim())))) for each in inputs]
         turn()
-        right = [each for result in self.call(self.calls[: len(got)][some]) for each in result]
+        right = [each for result in self.call(some) for each in result]
         for each in outputs:
             each.copy_(torch.full_like(each, float("nan")) if each.is_floating_point() else ~each)
         synchronise()
@@ -323,23 +376,31 @@ class Model:
         device, nanoseconds."""
         if capture and count not in self.tried:
             self.try_to_capture(count)
-        replay = capture and self.captured == count
+        captured = self.graphs.get(count) if capture else None
         clock = start_clock() if timed else None
-        if replay:
-            self.graph.replay()
+        if captured:
+            captured.graph.replay()
         else:
             self.answer = None  # Its memory can be used again.
-            results = self.call(self.calls[:count])
+            results = self.call(range(count))
         if timed:
             clock.stop()
-        if not replay:
+        if not captured:
             self.answer = self.memory.publish(results)
+            if count in self.graphs:
+                self.graphs[count].told = False
         synchronise()
-        said = dict(captured=replay, ns=clock.ns() if timed else 0)
-        if replay and self.told:
+        if not self.has_run:
+            self.has_run = True
+            name = self.memory.written()
+            if name:
+                raise Refusal("given", name)
+        said = dict(captured=bool(captured), ns=clock.ns() if timed else 0)
+        if captured and captured.told:
             return said
-        self.told = replay
-        places = self.graph_answer if replay else self.answer
+        if captured:
+            captured.told = True
+        places = captured.answer if captured else self.answer
         return dict({key: value for key, value in places.items() if key != "kept"}, **said)
 
     def profile(self):
@@ -350,7 +411,9 @@ class Model:
         gpu = DEVICE == "cuda"
         activity = ProfilerActivity.CUDA if gpu else ProfilerActivity.CPU
         with profile(activities=[activity]) as seen:
-            self.call(self.calls[:1])
+            outputs = self.checked(self.module(*self.calls[0]))
+            if gpu:
+                self.memory.plain(outputs, 0)
             synchronise()
         taken = {}
         if gpu:
@@ -365,18 +428,25 @@ class Model:
         return {"names": names, "ns": [1000 * taken[name] for name in names]}
 
     def call(self, calls):
-        results, addresses = [], set()
-        for arguments in calls:
-            result = self.memory.plain(self.checked(self.module(*arguments)))
+        """The outputs of these calls, by their numbers; on a CPU device none."""
+        results = self.call_once(calls)
+        return self.call_once(calls) if results is None else results
+
+    def call_once(self, calls):
+        """None where the module is found to return memory again that it has returned before, over
+        the outputs of another call: from then on outputs are copied."""
+        results, spans = [], Spans()
+        for call in calls:
+            result = self.memory.plain(self.checked(self.module(*self.calls[call])), call)
             if self.reuses_outputs:
                 result = [output.clone() for output in result]
-            results.append(result)
-            own = {output.data_ptr() for output in result}
-            if own & addresses and not self.reuses_outputs:
-                # It returns the same memory again, over the outputs of the call before.
+            elif any(spans.meet(output) for output in result):
                 self.reuses_outputs = True
-                return self.call(calls)
-            addresses |= own
+                return None
+            else:
+                for output in result:
+                    spans.add(output)
+            results.append(result)
         return results
 
     def checked(self, result):

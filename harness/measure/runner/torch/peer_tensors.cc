@@ -111,7 +111,7 @@ PeerTensors::PeerTensors(cuda::Driver& driver, const ImportedMemory& memory, con
 
 PeerTensors::~PeerTensors() {
   opened_.reset();
-  opened_outputs_.reset();
+  taken_.clear();
   try {
     driver_.release_imports();
   } catch (const Error&) {  // The context is lost, and says so when it is used next.
@@ -135,40 +135,40 @@ void PeerTensors::give_inputs(int calls, double seconds) {
   copy_all(driver_, copies, seconds);
 }
 
-void PeerTensors::open_outputs(const Json& places, int calls) {
-  opened_outputs_->open(places.at("handles"));
-  size_t next = 0;
-  for (int call = 0; call < calls; ++call) {
-    for (const Tensor& each : outputs_.at(static_cast<size_t>(call))) {
-      const uint64_t from = opened_outputs_->address(places.at("places").at(next++), each.bytes);
-      copies_of_outputs_.push_back({from, each.judges, each.bytes});
-    }
+PeerTensors::Taken PeerTensors::open_outputs(const Json& places, int calls) {
+  Taken taken{std::make_unique<OpenedPeers>(driver_), {}};
+  try {
+    parse([&] {
+      taken.opened->open(places.at("handles"));
+      size_t next = 0;
+      for (int call = 0; call < calls; ++call) {
+        for (const Tensor& each : outputs_.at(static_cast<size_t>(call))) {
+          const uint64_t from = taken.opened->address(places.at("places").at(next++), each.bytes);
+          taken.copies.push_back({from, each.judges, each.bytes});
+        }
+      }
+    });
+  } catch (const Error& error) {
+    if (driver_.hung()) throw;
+    throw Refused{Verdict::crashed, "its outputs cannot be read: " + error.message(), {}};
   }
+  return taken;
 }
 
-void PeerTensors::take(const Json& places, int calls, double seconds) {
-  if (places.contains("handles") || calls != calls_taken_) {
-    calls_taken_ = 0;
-    copies_of_outputs_.clear();
-    opened_outputs_ = std::make_unique<OpenedPeers>(driver_);
-    try {
-      parse([&] { open_outputs(places, calls); });
-    } catch (const Error& error) {
-      if (driver_.hung()) throw;
-      throw Refused{Verdict::crashed, "its outputs cannot be read: " + error.message(), {}};
-    }
-    calls_taken_ = calls;
+void PeerTensors::take(const Json& places, int calls, bool stays, double seconds) {
+  // What was captured of other numbers of calls is gone, but for that of one.
+  std::erase_if(taken_, [&](const auto& each) { return each.first != 1 && each.first != calls; });
+  if (places.contains("handles") || !taken_.contains(calls)) {
+    taken_.erase(calls);
+    taken_[calls] = open_outputs(places, calls);
   }
-  std::vector<cuda::CopyStep> copies = copies_of_outputs_;
-  const bool stays = places.value("captured", Json()) == Json(true);
+  std::vector<cuda::CopyStep> copies = taken_[calls].copies;
   // Not of later calls: an opponent reads those next, and must not get what this one made of them.
   for (const Tensor& each : inputs_.front()) {
     copies.push_back({each.peers, each.judges, each.bytes});
   }
   copy_all(driver_, copies, seconds);
-  if (stays) return;
-  calls_taken_ = 0;  // Memory that it frees is not free before it is closed here.
-  opened_outputs_.reset();
+  if (!stays) taken_.erase(calls);  // Memory that it frees is not free before it is closed here.
 }
 
 }  // namespace kbench::runner

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -32,23 +33,28 @@ class PeerTensors {
   void give_parameters(double seconds);
   void give_inputs(int calls, double seconds);
   /// Copies outputs to the judge from where the process says that they are, or from where it said
-  /// last of so many calls if it says nothing; and the first call's inputs, so that the judge sees
-  /// whether they were written to. Throws Refused where the places are none.
-  void take(const nlohmann::json& places, int calls, double seconds);
+  /// last of so many captured calls if it says nothing; and the first call's inputs, so that the
+  /// judge sees whether they were written to. `stays`: those calls leave them there again. Throws
+  /// Refused where the places are none.
+  void take(const nlohmann::json& places, int calls, bool stays, double seconds);
 
  private:
   struct Tensor {
     uint64_t judges = 0, peers = 0, bytes = 0;  ///< two addresses; peers' 0 where it may vary
   };
 
-  void open_outputs(const nlohmann::json& places, int calls);
+  /// Outputs of so many calls, where the process leaves them.
+  struct Taken {
+    std::unique_ptr<OpenedPeers> opened;
+    std::vector<cuda::CopyStep> copies;  ///< from there
+  };
+
+  Taken open_outputs(const nlohmann::json& places, int calls);
   static void add(const std::vector<Tensor>& tensors, std::vector<cuda::CopyStep>& copies);
 
   cuda::Driver& driver_;
-  std::unique_ptr<OpenedPeers> opened_;            ///< of the parameters and inputs
-  std::unique_ptr<OpenedPeers> opened_outputs_;    ///< of the last places
-  std::vector<cuda::CopyStep> copies_of_outputs_;  ///< from there
-  int calls_taken_ = 0;                            ///< that those are of
+  std::unique_ptr<OpenedPeers> opened_;  ///< of the parameters and inputs
+  std::map<int, Taken> taken_;           ///< by the number of calls, of one and of several
   std::vector<Tensor> parameters_;
   std::vector<std::vector<Tensor>> inputs_, outputs_;  ///< by call
 };

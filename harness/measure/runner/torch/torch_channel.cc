@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "harness/measure/runner/write_fault.h"
 #include "kbench/error.h"
 #include "kbench/text.h"
 
@@ -20,6 +21,7 @@ Refused refused_as(const std::string& kind, const std::string& said) {
   if (kind == "init") return {Verdict::invalid_candidate, "ModelNew cannot be made: " + text, {}};
   if (kind == "parameters") return {Verdict::invalid_candidate, text, {}};
   if (kind == "outputs") return {Verdict::invalid_candidate, text, {}};
+  if (kind == "given") return {Verdict::input_modified, text + kWrittenTo, {}};
   if (said.find("out of memory") != std::string::npos) {
     return {Verdict::out_of_memory, "its forward fails: " + text, {}};
   }

@@ -145,8 +145,8 @@ double TorchLane::run(bool setup, double seconds) {
       {{"do", "run"}, {"calls", asked_.calls}, {"capture", capture}, {"timed", asked_.own_clock}},
       seconds);
   const double left_ns = wait_idle();
-  if (peers_) peers_->take(answer, asked_.calls, kCopySeconds);
-  captured_ = answer.value("captured", Json()) == Json(true);
+  captured_ = capture && answer.value("captured", Json()) == Json(true);
+  if (peers_) peers_->take(answer, asked_.calls, captured_, kCopySeconds);
   const Json own = answer.value("ns", Json());
   own_ns_ = own.is_number() ? own.get<double>() : 0;
   return ns + left_ns;
