@@ -33,6 +33,11 @@ LINES = {"Content-Type": "application/x-ndjson"}
 ASYNC = {**JSON, "Prefer": "respond-async"}
 
 
+# For verdicts; the times do not matter.
+QUICK = ["--preset", "smoke", "--measure-seconds", "0.02", "--min-samples", "2", "--precision", "0.9",
+         "--no-other-sizes"]  # fmt: skip
+
+
 class Answer:
     def __init__(self, response):
         self.status = response.status
@@ -53,18 +58,26 @@ def is_judge(process):
         return False
 
 
+def need_device():
+    if subprocess.run([PROGRAM, "devices"], stdout=subprocess.DEVNULL,
+                      stderr=subprocess.DEVNULL).returncode != 0:  # fmt: skip
+        if "KBENCH_REQUIRE_VULKAN" in os.environ:
+            raise AssertionError("no Vulkan device")
+        raise unittest.SkipTest("no Vulkan device")
+
+
 class Server:
-    def __init__(self, port=0, environment=None):
-        if subprocess.run([PROGRAM, "devices"], stdout=subprocess.DEVNULL,
-                          stderr=subprocess.DEVNULL).returncode != 0:  # fmt: skip
-            if "KBENCH_REQUIRE_VULKAN" in os.environ:
-                raise AssertionError("no Vulkan device")
-            raise unittest.SkipTest("no Vulkan device")
+    def __init__(self, port=0, environment=None, tokens=None):
+        """`tokens`: by their authors."""
+        need_device()
         self.folder = tempfile.mkdtemp()
+        more = []
+        if tokens:
+            more = ["--tokens", os.path.join(self.folder, "tokens")]
+            with open(more[1], "w", encoding="ascii") as file:
+                file.writelines(f"{author} {token}\n" for author, token in tokens.items())
         self.process = subprocess.Popen(
-            [PROGRAM, "serve", "--http", str(port), "--device", DEVICE, "--preset", "smoke",
-             "--measure-seconds", "0.02", "--min-samples", "2", "--precision", "0.9",
-             "--no-other-sizes"],
+            [PROGRAM, "serve", "--http", str(port), "--device", DEVICE, *QUICK, *more],
             stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
             env=dict(os.environ, KBENCH_CACHE=self.folder, **(environment or {})))  # fmt: skip
         line = self.process.stderr.readline()

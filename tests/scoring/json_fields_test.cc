@@ -80,6 +80,18 @@ TEST(JsonFields, AreWrittenInOrderAndReadBack) {
   EXPECT_EQ(json_text(json_of<nlohmann::ordered_json>(read<Outer>(line))), line);
 }
 
+/// A process that knows another file of that name must not take the one for the other.
+TEST(JsonFields, OfATaskOfOnesOwnHaveItsMeaning) {
+  Outer outer;
+  const TaskId task{.own = "my/mlp", .meaning = 0xabc};
+  outer.by_task[task] = {{"n", int64_t{4}}};
+  const std::string line = json_line(outer);
+  EXPECT_NE(line.find("\"my/mlp@0000000000000abc\""), line.npos) << line;
+  EXPECT_EQ(read<Outer>(line).by_task.begin()->first, task);
+  EXPECT_EQ(json_of<nlohmann::json>(task), "my/mlp@0000000000000abc");
+  EXPECT_EQ(read<TaskId>("\"my/mlp@0000000000000abc\""), task);
+}
+
 TEST(JsonFields, OfABaseAreItsOwn) {
   Derived derived;
   derived.more = 7;

@@ -6,11 +6,13 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 
 #include "kbench/error.h"
 #include "kbench/ops.h"
 #include "libkbench/core/liveness.h"
+#include "libkbench/core/own_tasks.h"
 #include "tests/error_of.h"
 #include "tests/task_file/meaning.h"
 
@@ -145,17 +147,57 @@ TEST(TaskFiles, AreKnownByNameAndTheLastOfANameCounts) {
 }
 
 TEST(TaskFiles, ThatAreSetAreTheOnlyOnesKnown) {
-  const Task& mlp = add_task_file(kMlp, "my_mlp.yaml");
+  const TaskId mlp = add_task_file(kMlp, "my_mlp.yaml").id;
   std::string text = kMlp;
   text.replace(text.find("my/mlp"), 6, "my/two");
   set_task_files({text});
   EXPECT_EQ(own_task_files(), std::vector{text});
-  EXPECT_THROW(find_task(mlp.id), Error);
+  EXPECT_THROW(find_task(mlp), Error);
   set_task_files({kMlp, text});
-  EXPECT_EQ(&find_task(mlp.id), &mlp);
+  EXPECT_EQ(find_task(mlp).id, mlp);
   set_task_files({});
   EXPECT_TRUE(own_task_files().empty());
   EXPECT_THROW(set_task_files({"kbench_task: 1\n"}), Error);
+}
+
+TEST(TaskFiles, ThatAreSetLeaveNoOtherMeaningOfTheirName) {
+  const TaskId first = add_task_file(kMlp, "my_mlp.yaml").id;
+  std::string text = kMlp;
+  text.replace(text.find("0.5"), 3, "0.25");
+  set_task_files({text});
+  EXPECT_EQ(find_task({.own = "my/mlp"}).file, text);
+  try {
+    find_task(first);
+    FAIL() << "the other meaning was found";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kNotFound);
+    EXPECT_NE(e.message().find(meaning_text(first.meaning)), std::string::npos) << e.message();
+  }
+}
+
+TEST(TaskFiles, ThatAreSetNoMoreAreKeptOnlyByThoseWhoHoldThem) {
+  set_task_files({kMlp});
+  std::weak_ptr<const Task> known;
+  {
+    const std::shared_ptr<const Task> held = hold_task({.own = "my/mlp"});
+    known = held;
+    set_task_files({});
+    EXPECT_EQ(build_graph(*held, Preset::smoke)->outputs().size(), 1u);
+  }
+  EXPECT_TRUE(known.expired());
+  EXPECT_EQ(hold_task({1, 19}).get(), &find_task({1, 19}));
+}
+
+TEST(TaskFiles, AreNamedWithTheirMeaning) {
+  const TaskId mlp = add_task_file(kMlp, "my_mlp.yaml").id;
+  EXPECT_EQ(exact_name(mlp), "my/mlp@" + meaning_text(mlp.meaning));
+  EXPECT_EQ(task_id_of_exact(exact_name(mlp)), mlp);
+  EXPECT_EQ(task_id_of_exact("my/mlp"), (TaskId{.own = "my/mlp"}));
+  EXPECT_EQ(task_id_of_exact("level1/19"), (TaskId{1, 19}));
+  for (const char* text :
+       {"my/mlp@", "my/mlp@12", "my/mlp@x123456789abcdef", "my/mlp@@", "mlp@1"}) {
+    EXPECT_THROW(task_id_of_exact(text), Error) << text;
+  }
 }
 
 std::string with_honest_error(const std::string& lines) {
@@ -259,7 +301,18 @@ TEST(TaskFiles, MistakesAreNamedWithTheirPlace) {
            Mistake{"shape: [batch, width]", "shape: [batch, wide]", "unknown name 'wide'"},
            Mistake{"inputs:\n",
                    "data:\n  m: {shape: [width * 1000, 100000], causal: true}\ninputs:\n",
-                   "a tensor of shape [5000, 100000] has more than 16777216 elements"},
+                   "with 'm', f32 [5000, 100000], the file's data has more than 2^24 values"},
+           Mistake{"inputs:\n",
+                   "data:\n  a: {shape: [1048576, 16], values: \"16777216*0\"}\n"
+                   "  b: {shape: [1], values: \"1\"}\ninputs:\n",
+                   "the file's data has more than 2^24 values"},
+           Mistake{"inputs:\n",
+                   "data:\n  a: {shape: [4096, 4096], causal: true}\n"
+                   "  b: {shape: [2, 2], causal: true}\ninputs:\n",
+                   "with 'b', f32 [2, 2], the file's data has more than 2^24 values"},
+           Mistake{"inputs:\n",
+                   "data:\n  a: {shape: [2], values: \"0 9223372036854775807*1\"}\ninputs:\n",
+                   "the file's data has more than 2^24 values"},
            Mistake{"x: {shape: [batch, width]}", "x: {shape: [width * 1000000000000000, 9000000]}",
                    "has more than 9007199254740991 elements"},
            Mistake{"outputs: h", "outputs: y", "there is no tensor 'y'"},
