@@ -12,10 +12,12 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <thread>
 
 #include "harness/measure/runner/lock_in.h"
 #include "kbench/error.h"
 #include "tests/candidate/support.h"
+#include "tests/judge/processes.h"
 
 namespace kbench::runner {
 namespace {
@@ -245,8 +247,43 @@ TEST_F(PythonHelperTest, ThatEndsWithoutAnAnswerIsQuoted) {
     FAIL() << "no error";
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), ErrorCode::kCompile);
-    EXPECT_THAT(e.message(), HasSubstr("its last words"));
+    EXPECT_THAT(e.message(), HasSubstr("exited with status 1 without an answer; its last words: "
+                                       "ValueError: its last words"));
   }
+}
+
+TEST_F(PythonHelperTest, ThatIsKilledFromOutsideIsNotTheCandidatesFault) {
+  // A job is a child of the helper, which is one of this process.
+  std::jthread killer([](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      for (const pid_t helper : testing::children_of(getpid())) {
+        for (const pid_t job : testing::children_of(helper)) {
+          const bool runs = testing::command_of(job).find("script.py") != std::string::npos;
+          if (runs && kill(job, SIGKILL) == 0) return;
+        }
+      }
+      usleep(1000);
+    }
+  });
+  try {
+    run("import time\ntime.sleep(60)", 60);
+    FAIL() << "no error";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kInternal);
+    EXPECT_THAT(e.message(), HasSubstr("process was killed by SIGKILL (Killed), not by kbench"));
+  }
+}
+
+TEST_F(PythonHelperTest, CannotLookKilledFromOutside) {
+  const std::string cpu =
+      "import resource, signal\ntry:\n  resource.setrlimit(resource.RLIMIT_CPU, (1, 1))\n"
+      "  answer('set')\nexcept (OSError, ValueError):\n  answer('refused')\n";
+  EXPECT_EQ(run(cpu), "refused");
+  EXPECT_EQ(run("import resource\nresource.setrlimit(resource.RLIMIT_CORE, (0, 0))\n"
+                "answer(resource.getrlimit(resource.RLIMIT_CPU))"),
+            "(-1, -1)");
+  EXPECT_THAT([&] { run("import os\nos.abort()"); },
+              ::testing::Throws<Error>(::testing::Property(&Error::code, ErrorCode::kCompile)));
 }
 
 /// Answers each message with the bytes that it had.

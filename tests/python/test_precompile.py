@@ -1,0 +1,70 @@
+"""What precompile.py says of extensions that do not compile, with a stand-in for PyTorch."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "harness", "measure",
+                       "runner", "torch")  # fmt: skip
+BUILDER = """import subprocess
+def _write_ninja_file_and_build_library(code, said):
+    try:
+        raise subprocess.CalledProcessError(code, "ninja")
+    except subprocess.CalledProcessError as error:
+        raise RuntimeError("Error building extension 'e'" + said) from error
+print("No CUDA runtime is found", file=__import__("sys").stderr)
+"""
+
+
+class Precompile(unittest.TestCase):
+    def said_of(self, source):
+        """Its answer, and what it prints."""
+        script = ""
+        for name in ("load_module.py", "precompile.py"):
+            with open(os.path.join(SCRIPTS, name), encoding="utf-8") as file:
+                script += file.read() + "\n"
+        with tempfile.TemporaryDirectory() as folder:
+            os.makedirs(os.path.join(folder, "torch", "utils"))
+            for path, text in (("__init__", ""), ("utils/__init__", ""),
+                               ("utils/cpp_extension", BUILDER)):  # fmt: skip
+                with open(os.path.join(folder, "torch", path + ".py"), "w", encoding="utf-8") as file:
+                    file.write(text)
+            answer = os.path.join(folder, "answer")
+            with open(answer, "wb") as to:
+                ran = subprocess.run(
+                    [sys.executable, "-c", f"import os; os.dup2({to.fileno()}, 3)\n{script}"],
+                    input=json.dumps({"source": source}), text=True, stderr=subprocess.PIPE,
+                    cwd=folder, env=dict(os.environ, PYTHONPATH=folder), pass_fds=[to.fileno()])  # fmt: skip
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+            with open(answer, encoding="utf-8") as file:
+                return json.load(file), ran.stderr
+
+    def built(self, code, said):
+        return self.said_of("from torch.utils import cpp_extension\n"
+                            f"cpp_extension._write_ninja_file_and_build_library({code}, {said!r})")[0]  # fmt: skip
+
+    def test_an_error_is_the_compilers(self):
+        answer = self.built(1, ": main.cpp:1:1: error: expected ';'")
+        self.assertIn("main.cpp:1:1: error", answer["error"])
+        self.assertNotIn("killed", answer)
+
+    def test_a_compiler_that_was_killed_is_told_apart(self):
+        for code, said in ((-9, ""), (-15, ""),
+                           (1, ": c++: fatal error: Killed signal terminated program cc1plus"),
+                           (1, ": nvcc error   : 'cicc' died due to signal 9 (Kill signal)"),
+                           (1, ": clang: error: unable to execute command: Killed")):  # fmt: skip
+            self.assertIs(self.built(code, said).get("killed"), True, said)
+
+    def test_what_compiles_or_fails_otherwise_has_no_error(self):
+        for source in ("x = 1", "raise ValueError('no device')", "import torch.utils.cpp_extension"):
+            self.assertEqual(self.said_of(source)[0], {"error": ""}, source)
+
+    def test_the_missing_device_is_not_spoken_of(self):
+        self.assertEqual(self.said_of("from torch.utils import cpp_extension")[1], "")
+
+
+if __name__ == "__main__":
+    unittest.main()
