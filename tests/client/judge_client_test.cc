@@ -423,6 +423,26 @@ TEST_F(FakeJudge, GoesOnAfterCancelling) {
   EXPECT_EQ(starts(), 1u);
 }
 
+TEST_F(FakeJudge, ThatCompilesIsLeftOnceOthersWait) {
+  judge("echo 'stage compile' >&3\nread -r told\necho \"$told\" >>told\necho 'later begun' >&3");
+  client::JudgeClient client(options_.program, "", false);
+  client::EvaluateRequest request;
+  request.candidate = a_file("candidate.yaml");
+  std::atomic<bool> compiling = false;
+  request.others = [&] { return compiling.load(); };
+  const auto on_stage = [&](const char*) { compiling = true; };
+  for (int i = 0; i < 2; ++i) {
+    try {
+      client.run(request, on_stage);
+      FAIL() << "it was waited for";
+    } catch (const client::StillCompiling& still) {
+      EXPECT_TRUE(still.begun);
+    }
+  }
+  EXPECT_THAT(lines_of("told"), ElementsAre("others", "others"));
+  EXPECT_EQ(starts(), 1u);
+}
+
 TEST_F(FakeJudge, IsNotWaitedForWhileItStarts) {
   be("sleep 60\n");
   std::stop_source enough;

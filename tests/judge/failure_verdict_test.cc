@@ -32,6 +32,24 @@ TEST(FailureVerdict, NamesTheLimitThatWasSet) {
   EXPECT_EQ(blamed(Kind::device, "warm-up", true, ErrorCode::kTimeout).verdict, Verdict::timeout);
 }
 
+TEST(FailureVerdict, NamesTheLimitOfCompilingThatActed) {
+  const RunnerFailure failure{RunnerFailure::Kind::device, ErrorCode::kTimeout, "too long"};
+  const auto said = [&](const Limits& limits, runner::RunnerKind kind) {
+    const Finding found = failure_verdict(failure, {.stage = "compile", .kind = kind}, limits);
+    EXPECT_EQ(found.verdict, Verdict::timeout);
+    return found.message;
+  };
+  EXPECT_EQ(said({.compile_seconds = 7}, runner::RunnerKind::vulkan),
+            "took longer than 7 s while compiling; --compile-seconds sets the limit");
+  EXPECT_EQ(said({.compile_seconds = 7}, runner::RunnerKind::torch),
+            "took longer than 42 s while compiling; six times --compile-seconds sets the limit");
+  EXPECT_EQ(said({.compile_seconds = 7, .total_seconds = 5}, runner::RunnerKind::torch),
+            "took longer than 5 s while compiling; --total-seconds sets the limit");
+  const RunnerFailure late{RunnerFailure::Kind::late, ErrorCode::kTimeout, ""};
+  EXPECT_EQ(failure_verdict(late, {.stage = "compile"}, {.total_seconds = 5}).message,
+            "took longer than 5 s in all, while compiling; --total-seconds sets the limit");
+}
+
 TEST(FailureVerdict, ARunnerThatEndsIsACrashedCandidate) {
   for (const Kind kind : {Kind::ended, Kind::malformed}) {
     for (const char* stage : {"load", "compile", "sample"}) {

@@ -108,6 +108,94 @@ TEST_F(QueueTest, SaysWhatComesNextWithTheSameOptions) {
   EXPECT_FALSE(more["7"]);
 }
 
+/// A device of which "slow" candidates compile for ever while others wait.
+class SlowCompiler : public QueueTest {
+ protected:
+  void start(bool begun) {
+    judge("a").on_run = [this, begun](const auto& request, const auto& stop) {
+      if (stop.stop_requested()) throw Cancelled();
+      const bool slow = request.candidate.path.starts_with("slow");
+      if (slow && request.others && request.others()) throw client::StillCompiling{begun};
+      if (hold) gate.pass(stop);
+    };
+  }
+  /// (path, author), all at once.
+  std::vector<uint64_t> add_all(
+      const std::vector<std::pair<std::string, std::string>>& candidates) {
+    std::vector<Job> jobs;
+    for (const auto& [path, author] : candidates) {
+      Job& job = jobs.emplace_back();
+      job.request.candidate = path;
+      job.request.candidate.author = author;
+      job.yields = true;
+      job.on_outcome = [this, path = path](Outcome outcome) {
+        const std::lock_guard lock(mutex_);
+        EXPECT_TRUE(outcomes_.emplace(path, std::move(outcome)).second) << path << " came twice";
+      };
+    }
+    return queue().add_all(std::move(jobs));
+  }
+  std::vector<std::string> asked() {
+    std::vector<std::string> paths;
+    for (const auto& each : asked_.list()) paths.push_back(each.second.candidate.path);
+    return paths;
+  }
+  bool hold = false;
+  Gate gate;
+};
+
+TEST_F(SlowCompiler, LetsOthersGoFirstAndIsAskedAgainAfterEach) {
+  start(/*begun=*/true);
+  add_all({{"slow", "eve"}, {"1", "bob"}, {"2", "bob"}});
+  queue().wait();
+  EXPECT_THAT(asked(), ElementsAre("slow", "1", "slow", "2", "slow"));
+  for (const char* path : {"slow", "1", "2"}) EXPECT_TRUE(outcome(path).result) << path;
+}
+
+TEST_F(SlowCompiler, ThatIsNotBegunGoesBehindTheOthers) {
+  start(/*begun=*/false);
+  add_all({{"slow", "eve"}, {"1", "bob"}, {"2", "bob"}});
+  queue().wait();
+  EXPECT_THAT(asked(), ElementsAre("slow", "1", "2", "slow"));
+}
+
+TEST_F(SlowCompiler, IsWaitedForWhereNoOtherAuthorWaits) {
+  start(/*begun=*/true);
+  add_all({{"slow", "eve"}, {"slow too", "eve"}});
+  queue().wait();
+  EXPECT_THAT(asked(), ElementsAre("slow", "slow too"));
+}
+
+TEST_F(SlowCompiler, IsCancelledAtOnceWhileAnotherRuns) {
+  hold = true;
+  start(/*begun=*/true);
+  const std::vector<uint64_t> ids = add_all({{"slow", "eve"}, {"1", "bob"}});
+  gate.wait_for(1);
+  EXPECT_EQ(queue().load().waiting, 1u);
+  EXPECT_TRUE(queue().cancel(ids[0]));
+  EXPECT_TRUE(outcome("slow").cancelled());
+  gate.open();
+  queue().wait();
+  EXPECT_THAT(asked(), ElementsAre("slow", "1"));
+}
+
+TEST_F(SlowCompiler, IsTriedElsewhereWhereItsDeviceIsLost) {
+  hold = true;
+  start(/*begun=*/true);
+  std::atomic<bool> lost = false;
+  auto& first = static_cast<FakeJudge&>(*judges_.front());
+  first.verdict = [](const auto&) { return Verdict::device_lost; };
+  first.trouble_now = [&] { return std::string(lost ? "it is gone" : ""); };
+  const std::vector<uint64_t> ids = add_all({{"slow", "eve"}, {"1", "bob"}});
+  gate.wait_for(1);
+  lost = true;
+  gate.open();
+  queue().wait();
+  ASSERT_TRUE(outcome("slow").result);  // There is no other device.
+  EXPECT_EQ(outcome("slow").result->verdict, Verdict::harness_error);
+  EXPECT_THAT(outcome("slow").result->message, HasSubstr("it is gone"));
+}
+
 TEST_F(QueueTest, TheFirstOfManyKnowsWhatFollowsToo) {
   judge("a");
   std::vector<Job> jobs(4);

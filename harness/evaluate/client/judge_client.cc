@@ -167,7 +167,7 @@ struct JudgeClient::Outcome {
   std::string stage = "start";  ///< the last one begun
   double queued_s = 0;          ///< waited for the device; counts in no limit
   bool retry = false;           ///< not the candidate's fault, and worth a second try
-  std::exception_ptr thrown;    ///< by a callback, or Cancelled after a stop request
+  std::exception_ptr thrown;  ///< by a callback; or Cancelled after a stop request, StillCompiling
 
   bool touched() const { return stage != "start"; }
 };
@@ -192,6 +192,7 @@ JudgeClient::Outcome JudgeClient::run_once(const EvaluateRequest& request,
   Deadline deadline(2 * (limits.total_seconds + limits.extension_seconds()) + kJudgeSeconds);
   judge_->send_line(to_json(request));
   std::optional<Deadline> cancelling;
+  bool told_of_others = false;
   try {
     for (auto looked = Clock::now();;) {
       if (stop.stop_requested() && !cancelling) {
@@ -199,6 +200,10 @@ JudgeClient::Outcome JudgeClient::run_once(const EvaluateRequest& request,
         cancelling.emplace(kCancelSeconds);
       }
       if (cancelling && cancelling->passed()) break;
+      if (!told_of_others && request.others && request.others()) {
+        judge_->send_line(kOthersLine);
+        told_of_others = true;
+      }
       const auto line = judge_->read_line(kLookEvery);
       const auto now = Clock::now();
       const std::chrono::duration<double> step = now - std::exchange(looked, now);
@@ -216,8 +221,8 @@ JudgeClient::Outcome JudgeClient::run_once(const EvaluateRequest& request,
       }
       if (!line) continue;
       if (cancelling) {
-        const bool answered =
-            line->first == "cancelled" || line->first == "result" || line->first == "error";
+        const bool answered = line->first == "cancelled" || line->first == "result" ||
+                              line->first == "error" || line->first == "later";
         if (!answered) continue;
         outcome.thrown = std::make_exception_ptr(Cancelled());
         return outcome;
@@ -238,6 +243,9 @@ JudgeClient::Outcome JudgeClient::run_once(const EvaluateRequest& request,
         return outcome;
       } else if (line->first == "error") {
         outcome.error = error_from_json(line->second);
+        return outcome;
+      } else if (line->first == "later" && told_of_others) {
+        outcome.thrown = std::make_exception_ptr(StillCompiling{line->second == "begun"});
         return outcome;
       } else {
         throw Error(ErrorCode::kParse,

@@ -59,7 +59,8 @@ class JudgeClient {
   /// Starts a judge unless one is running. Throws as snapshot() does.
   void make_ready();
   /// Throws only for what is wrong with the request's options, what callbacks throw (`on_stage`,
-  /// and on_progress of the options), and Cancelled; all other failures are results. `findings`
+  /// and on_progress of the options), StillCompiling where the request lets it, and Cancelled; all
+  /// other failures are results. `findings`
   /// receives the details that the request asks for. When `stop` is requested the judge is told; if
   /// it does not answer within a second, as when its driver hangs, it is killed, and the next run
   /// starts another.

@@ -43,7 +43,7 @@ KBENCH_FIELDS(DeviceSnapshot, index, name, driver, device_uuid, driver_uuid, typ
 namespace client {
 
 KBENCH_FIELDS(EvaluateRequest, candidate, options, check_only, more, next_files, inspect_seed,
-              profile_runs, values_only, progress, task_files)
+              profile_runs, values_only, progress, others, task_files)
 KBENCH_OPTIONAL_FIELDS(EvaluateRequest, inspect_seed, profile_runs, task_files)
 
 namespace {

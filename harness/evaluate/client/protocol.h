@@ -3,10 +3,12 @@
 // Jobs are lines of JSON on the judge's standard input. Answers are lines on descriptor 3: once
 // "hello JSON" (the device) or "error JSON"; then for each request "stage NAME" as it goes along,
 // "progress JSON" where it is wanted, "inspection JSON" or "profile JSON"
-// (harness/evaluate/client/findings.h) where one was asked for, and "result JSON" or "error JSON".
+// (harness/evaluate/client/findings.h) where one was asked for, and "result JSON", "error JSON" or
+// "later begun" or "later" (StillCompiling).
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +25,8 @@ inline constexpr int kAnswerDescriptor = 3;
 /// Sent during a request, it ends it: the answer is then `cancelled`, or the result if that was
 /// sent already.
 inline constexpr const char* kCancelLine = "cancel";
+/// Sent during a request: others wait for it (StillCompiling).
+inline constexpr const char* kOthersLine = "others";
 /// The stage in which a judge waits until another process releases the device: it counts neither in
 /// a limit nor in wall_s.
 inline constexpr const char* kQueueStage = "queue";
@@ -45,11 +49,19 @@ struct EvaluateRequest {
   std::optional<int> profile_runs = {};       ///< time its steps, and the baseline's
   bool values_only = false;                   ///< hold it to the CPU's reference once
   bool progress = false;                      ///< "progress" lines are wanted
+  /// Whether requests of other authors wait, asked again and again: StillCompiling may then be the
+  /// answer.
+  std::function<bool()> others = {};
   /// Of tasks of one's own, for the judge to know: to_json() fills in those that this process
   /// knows.
   std::vector<std::string> task_files = {};
 };
-/// True when both ask for the same; what they say of the requests to follow may differ.
+/// In place of a result: what compiles long is not waited for while others wait. The request is to
+/// be made again.
+struct StillCompiling {
+  bool begun = false;  ///< the judge goes on compiling it; else it has too many such already
+};
+/// True when both ask for the same; what they say of other requests may differ.
 bool same_question(const EvaluateRequest& a, const EvaluateRequest& b);
 
 std::string to_json(const EvaluateRequest& request);          ///< one line, no newline at the end

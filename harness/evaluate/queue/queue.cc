@@ -15,11 +15,17 @@ bool doubtful(const Outcome& outcome) {
                                               outcome.result->verdict == Verdict::device_lost));
 }
 
-Outcome attempt(QueueJudge& judge, const client::EvaluateRequest& request, const Job& job,
+struct Attempt : Outcome {
+  std::optional<client::StillCompiling> still;  ///< there is no outcome yet
+};
+
+Attempt attempt(QueueJudge& judge, const client::EvaluateRequest& request, const Job& job,
                 const std::stop_token& stop) {
-  Outcome outcome;
+  Attempt outcome;
   try {
     outcome.result = job.work ? job.work(judge, request) : judge.run(request, job.on_stage, stop);
+  } catch (const client::StillCompiling& still) {
+    outcome.still = still;
   } catch (const Cancelled&) {
   } catch (const Error& e) {
     outcome.error = e;
@@ -32,7 +38,10 @@ Outcome attempt(QueueJudge& judge, const client::EvaluateRequest& request, const
 }  // namespace
 
 Queue::Queue(std::vector<std::unique_ptr<QueueJudge>> judges)
-    : judges_(std::move(judges)), backlog_(judges_.size()), troubles_(judges_.size()) {
+    : judges_(std::move(judges)),
+      backlog_(judges_.size()),
+      compiling_(judges_.size()),
+      troubles_(judges_.size()) {
   try {
     for (size_t device = 0; device < judges_.size(); ++device) {
       threads_.push_back(start_thread<std::jthread>([this, device] { work(device); }));
@@ -90,7 +99,7 @@ bool Queue::cancel(uint64_t id) {
   Lock lock(mutex_);
   const auto found = entries_.find(id);
   if (found == entries_.end()) return false;
-  if (backlog_.remove(id)) {
+  if (backlog_.remove(id) || take_compiling(id)) {
     deliver(id, {}, lock);
   } else {
     const auto entry = found->second;
@@ -103,6 +112,9 @@ bool Queue::cancel(uint64_t id) {
 void Queue::cancel_waiting() {
   Lock lock(mutex_);
   for (const Waiting& each : backlog_.clear()) deliver(each.id, {}, lock);
+  for (auto& ids : compiling_) {
+    for (const uint64_t id : std::exchange(ids, {})) deliver(id, {}, lock);
+  }
 }
 
 void Queue::close() {
@@ -117,7 +129,9 @@ void Queue::wait() {
 
 Queue::Load Queue::load() {
   const std::lock_guard lock(mutex_);
-  return {entries_.size(), backlog_.size()};
+  size_t waiting = backlog_.size();
+  for (const auto& ids : compiling_) waiting += ids.size();
+  return {entries_.size(), waiting};
 }
 
 uint64_t Queue::restarts() const {
@@ -165,13 +179,46 @@ void Queue::deliver(uint64_t id, Outcome outcome, Lock& lock) {
   changed_.notify_all();
 }
 
+/// Whether it was left to its compiler, as it is no longer.
+bool Queue::take_compiling(uint64_t id) {
+  size_t count = 0;
+  for (auto& ids : compiling_) count += std::erase(ids, id);
+  return count > 0;
+}
+
+/// The job to go on with; with `compiling` rather one of those that the device was left to compile.
+std::optional<uint64_t> Queue::next(size_t device, bool compiling) {
+  auto& ids = compiling_[device];
+  if (!compiling || ids.empty()) {
+    if (const auto taken = backlog_.take(device)) return taken->id;
+  }
+  if (ids.empty()) return std::nullopt;
+  const uint64_t id = ids.front();
+  ids.pop_front();
+  return id;
+}
+
+/// Its judge has not waited for its compiler.
+void Queue::leave(size_t device, uint64_t id, bool begun, Lock& lock) {
+  Entry& entry = *entries_.at(id);
+  entry.waits = true;
+  if (entry.stop.stop_requested()) return deliver(id, {}, lock);
+  if (begun) {
+    compiling_[device].push_back(id);
+  } else if (!backlog_.add(waiting_of(id, entry))) {
+    return deliver(id, *ending(entry), lock);
+  }
+  changed_.notify_all();
+}
+
 void Queue::work(size_t device) {
   const std::string why = judges_[device]->trouble();
   Lock lock(mutex_);
   if (!why.empty()) return lose(device, why, lock);
+  bool judged = false;  // Then one of those that compile has its turn.
   while (!ending_ && troubles_[device].empty()) {
-    if (const auto next = backlog_.take(device)) {
-      run(device, next->id, lock);
+    if (const auto id = next(device, judged)) {
+      judged = run(device, *id, lock);
     } else {
       changed_.wait(lock);
     }
@@ -186,19 +233,38 @@ client::EvaluateRequest Queue::request_for(size_t device, const Entry& entry) {
     const Entry& next = *entries_.at(id);
     if (next.options == entry.options) request.next_files.push_back(next.job.request.candidate);
   }
+  if (!entry.job.yields) return request;
+  request.others = [this, device, author = request.candidate.author] {
+    const std::lock_guard lock(mutex_);
+    return std::ranges::any_of(entries_, [&](const auto& each) {
+      const Entry& other = *each.second;
+      return other.waits && other.job.device.value_or(device) == device &&
+             other.job.request.candidate.author != author;
+    });
+  };
   return request;
 }
 
-void Queue::run(size_t device, uint64_t id, Lock& lock) {
+/// Whether that was an evaluation, and the job was not left to its compiler.
+bool Queue::run(size_t device, uint64_t id, Lock& lock) {
   const auto entry = entries_.at(id);
+  entry->waits = false;
   const client::EvaluateRequest request = request_for(device, *entry);
   lock.unlock();
-  Outcome outcome = attempt(*judges_[device], request, entry->job, entry->stop.get_token());
+  Attempt outcome = attempt(*judges_[device], request, entry->job, entry->stop.get_token());
   const std::string why = doubtful(outcome) ? judges_[device]->trouble() : "";
   lock.lock();
-  if (why.empty()) return deliver(id, std::move(outcome), lock);
+  if (outcome.still) {
+    leave(device, id, outcome.still->begun, lock);
+    return false;
+  }
+  if (why.empty()) {
+    deliver(id, std::move(outcome), lock);
+    return true;
+  }
   const bool again = !entry->first && !entry->stop.stop_requested() && !ending_;
   if (!entry->first) entry->first = std::move(outcome);
+  entry->waits = true;
   Waiting waiting = waiting_of(id, *entry);
   waiting.never_on = device;
   troubles_[device] = why;
@@ -206,12 +272,17 @@ void Queue::run(size_t device, uint64_t id, Lock& lock) {
     deliver(id, *entry->first, lock);
   }
   lose(device, why, lock);
+  return true;
 }
 
 void Queue::lose(size_t device, const std::string& why, Lock& lock) {
   troubles_[device] = why;
   for (const Waiting& each : backlog_.take_out(device)) {
     deliver(each.id, *ending(*entries_.at(each.id)), lock);
+  }
+  for (const uint64_t id : std::exchange(compiling_[device], {})) {
+    const Entry& entry = *entries_.at(id);
+    if (!backlog_.add(waiting_of(id, entry))) deliver(id, *ending(entry), lock);
   }
   changed_.notify_all();
 }

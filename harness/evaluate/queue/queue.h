@@ -5,6 +5,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -34,6 +35,9 @@ struct Job {
   client::EvaluateRequest request = {};  ///< the queue sets `more` and `next_files`
   std::string group = {};                ///< jobs of one task at one size should share a group
   std::optional<size_t> device = {};     ///< index into the judges; nothing: any
+  /// Left to its compiler, where that takes long, while jobs of other authors wait. Not where its
+  /// times matter more than theirs: on a CPU device a compiler disturbs what is measured.
+  bool yields = false;
   /// Called by the thread that evaluates.
   std::function<void(const char* stage)> on_stage = {};
   /// Called once, by any thread, also inside add() and cancel(), and concurrently with other jobs'.
@@ -46,9 +50,10 @@ struct Job {
   std::function<Result(QueueJudge&, const client::EvaluateRequest&)> work = {};
 };
 
-/// Thread-safe. A device that is lost, or whose judge does not start any more, is excluded; its
-/// candidate is tried once more on another device. If no device is left, all other jobs end as
-/// harness_error.
+/// Thread-safe. A job that was left to its compiler (client::StillCompiling) is asked for again
+/// after each other one. A device that is lost, or whose judge does not start any more, is
+/// excluded; its candidate is tried once more on another device. If no device is left, all other
+/// jobs end as harness_error.
 class Queue {
  public:
   /// Throws kInternal if a thread cannot be started.
@@ -89,13 +94,17 @@ class Queue {
     std::string options;           ///< jobs with equal options may be compiled ahead
     std::optional<Outcome> first;  ///< of the try on a lost device
     std::stop_source stop;
+    bool waits = true;  ///< no judge is at it, or one that only compiles it
   };
   using Lock = std::unique_lock<std::mutex>;
 
   void end();
   void work(size_t device);
-  void run(size_t device, uint64_t id, Lock& lock);
+  bool run(size_t device, uint64_t id, Lock& lock);
   client::EvaluateRequest request_for(size_t device, const Entry& entry);
+  void leave(size_t device, uint64_t id, bool begun, Lock& lock);
+  bool take_compiling(uint64_t id);
+  std::optional<uint64_t> next(size_t device, bool compiling);
   void lose(size_t device, const std::string& why, Lock& lock);
   Waiting waiting_of(uint64_t id, const Entry& entry) const;
   std::optional<Outcome> ending(const Entry& entry) const;
@@ -105,6 +114,7 @@ class Queue {
   std::mutex mutex_;
   std::condition_variable changed_;
   Backlog backlog_;
+  std::vector<std::deque<uint64_t>> compiling_;  ///< by device: jobs that it was left to compile
   std::map<uint64_t, std::shared_ptr<Entry>> entries_;  ///< jobs without an outcome yet
   size_t delivering_ = 0;
   std::vector<std::string> troubles_;

@@ -119,7 +119,10 @@ void ServeClient::submit(ServeLine line) {
     shared_->flights[id] = {0, bytes};
     shared_->bytes += bytes;
   }
-  Job job{std::move(line.request), std::move(line.group), line.device, {}, {}};
+  Job job{.request = std::move(line.request),
+          .group = std::move(line.group),
+          .device = line.device,
+          .yields = true};
   if (line.stages) {
     job.on_stage = [shared = shared_, id](const char* stage) {
       shared->say(line_of({{"id", id}, {"stage", text_json(stage)}}));

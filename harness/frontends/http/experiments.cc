@@ -83,6 +83,7 @@ bool Experiments::add(const std::string& author, std::vector<NewExperiment> want
       job.request = std::move(each.line.request);
       job.group = std::move(each.line.group);
       job.device = each.line.device;
+      job.yields = true;
       job.on_stage = [this, entry](const char* stage) {
         const std::lock_guard hold(mutex_);
         entry->state = ExperimentState::running;

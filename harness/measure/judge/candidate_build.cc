@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "harness/measure/judge/failure_verdict.h"
 #include "harness/measure/trial/experiment.h"
 #include "kbench/candidate_limits.h"
 #include "kbench/candidate_source.h"
@@ -61,8 +62,7 @@ void CandidateBuild::begin(const std::function<void()>& before_build) {
 }
 
 double CandidateBuild::compile_seconds() const {
-  const Limits& limits = request_.options.limits;
-  return kind() == runner::RunnerKind::torch ? limits.extension_seconds() : limits.compile_seconds;
+  return compile_limit(request_.options.limits, kind()).seconds;
 }
 
 std::optional<runner::Loaded> CandidateBuild::load_in_runner() {

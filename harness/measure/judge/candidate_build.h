@@ -59,6 +59,9 @@ class CandidateBuild {
   /// It was begun and has not failed so far: key() and graph() are valid.
   bool well() const { return graph_ && !refused_ && !failure_ && !error_; }
 
+  /// Its runner was told to compile it; whether it has answered, the runner knows.
+  bool compiling() const { return begun_ && well(); }
+
   runner::RunnerKind kind() const { return runner_->kind(); }
   RunnerProcess& runner() { return *runner_; }
   std::unique_ptr<RunnerProcess> release() { return std::move(runner_); }

@@ -27,17 +27,20 @@ Verdict verdict_of(ErrorCode code) {
 }
 
 /// Names the limit that was set; the judge waits longer, for the answer to arrive.
-std::string over_limit(const std::string& stage, const Limits& limits,
+std::string over_limit(const RunnerState& state, const Limits& limits,
                        const std::string& otherwise) {
-  if (stage == "load") return otherwise;
-  const double seconds = stage == "compile" ? limits.compile_seconds : limits.device_seconds;
+  if (state.stage == "load") return otherwise;
+  const double seconds =
+      state.stage == "compile" ? compile_limit(limits, state.kind).seconds : limits.device_seconds;
   return "took longer than " + number_text(seconds) + " s";
 }
 
 /// Names the kernels that timed out, and the program's flag that sets the limit.
-std::string of_limit(const RunnerState& state) {
+std::string of_limit(const RunnerState& state, const Limits& limits) {
   if (state.stage == "load") return "";
-  if (state.stage == "compile") return "; --compile-seconds sets the limit";
+  if (state.stage == "compile") {
+    return "; " + compile_limit(limits, state.kind).set_by + " sets the limit";
+  }
   constexpr size_t kNamed = 4;
   std::string text;
   for (size_t i = 0; i < std::min(state.kernels.size(), kNamed); ++i) {
@@ -64,6 +67,13 @@ Finding written_to(const RunnerFailure& failure, const Graph* graph) {
 
 }  // namespace
 
+CompileLimit compile_limit(const Limits& limits, runner::RunnerKind kind) {
+  const bool module = kind == runner::RunnerKind::torch;
+  const double seconds = module ? limits.extension_seconds() : limits.compile_seconds;
+  if (limits.total_seconds < seconds) return {limits.total_seconds, "--total-seconds"};
+  return {seconds, module ? "six times --compile-seconds" : "--compile-seconds"};
+}
+
 bool on_device(const std::string& stage) {
   return stage != "load" && stage != "compile" && stage != client::kQueueStage;
 }
@@ -84,7 +94,10 @@ Finding failure_verdict(const RunnerFailure& failure, const RunnerState& state,
   switch (failure.kind) {
     case RunnerFailure::Kind::timeout:
       return {Verdict::timeout,
-              over_limit(state.stage, limits, failure.message) + where + of_limit(state)};
+              over_limit(state, limits, failure.message) + where + of_limit(state, limits)};
+    case RunnerFailure::Kind::late:
+      return {Verdict::timeout, "took longer than " + number_text(limits.total_seconds) +
+                                    " s in all," + where + "; --total-seconds sets the limit"};
     case RunnerFailure::Kind::memory:
       return {Verdict::out_of_memory, failure.message + where};
     case RunnerFailure::Kind::wrote:
@@ -102,8 +115,8 @@ Finding failure_verdict(const RunnerFailure& failure, const RunnerState& state,
     case RunnerFailure::Kind::cancelled:
       return {Verdict::harness_error, failure.message + where};
     case RunnerFailure::Kind::device: {
-      if (failure.code == ErrorCode::kTimeout && on_device(state.stage)) {
-        return {Verdict::timeout, over_limit(state.stage, limits, "") + where + of_limit(state)};
+      if (failure.code == ErrorCode::kTimeout && state.stage != "load") {
+        return {Verdict::timeout, over_limit(state, limits, "") + where + of_limit(state, limits)};
       }
       const Verdict verdict = verdict_of(failure.code);
       // The candidate may have caused any fault in a process that has run it.

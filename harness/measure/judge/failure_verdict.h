@@ -17,7 +17,16 @@ struct RunnerState {
   bool ran = false;                       ///< a line of the candidate may have been executed
   const Graph* graph = nullptr;           ///< the task's, where it is known
   std::vector<std::string> kernels = {};  ///< the candidate's, where they are known
+  runner::RunnerKind kind = runner::RunnerKind::vulkan;
 };
+
+/// What compiling a candidate may take, no more than its whole trial, and what of the program sets
+/// that: "six times --compile-seconds".
+struct CompileLimit {
+  double seconds;
+  std::string set_by;
+};
+CompileLimit compile_limit(const Limits& limits, runner::RunnerKind kind);
 
 /// True while the candidate is on the device.
 bool on_device(const std::string& stage);

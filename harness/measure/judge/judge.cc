@@ -95,13 +95,14 @@ class Judge {
   }
   /// The result of a cancelled request means nothing. `device_gone`: this process can judge no
   /// more.
-  Result judge(const client::EvaluateRequest& request, const std::stop_token& cancelled,
+  Result judge(const client::EvaluateRequest& request, const Requests::Received& received,
                bool& device_gone);
 
  private:
   Result judge_as_asked(const client::EvaluateRequest& request, bool at_other_sizes,
-                        const std::stop_token& cancelled, bool& device_gone);
-  TrialContext trial_context(const std::stop_token& cancelled);
+                        const std::stop_token& cancelled, const std::stop_token& others,
+                        bool& device_gone);
+  TrialContext trial_context(const std::stop_token& cancelled, const std::stop_token& others);
   void prove_device();
 
   std::string subject() const;
@@ -193,7 +194,7 @@ void Judge::prove_device() {
   }
 }
 
-TrialContext Judge::trial_context(const std::stop_token& cancelled) {
+TrialContext Judge::trial_context(const std::stop_token& cancelled, const std::stop_token& others) {
   return {.device = *device_,
           .workspace = *workspace_,
           .kernels = *kernels_,
@@ -205,7 +206,8 @@ TrialContext Judge::trial_context(const std::stop_token& cancelled) {
           .cancelled = cancelled,
           .clock = *clock_,
           .opponents = opponents_,
-          .roofline = roofline_};
+          .roofline = roofline_,
+          .others = others};
 }
 
 /// Whether the runner may serve another candidate of the same author. After all else (a crash, a
@@ -226,9 +228,11 @@ bool ended_cleanly(const Result& result, const TrialEnd& end, bool ran) {
   return whole && end.launched_by != runner::RunnerKind::cuda;
 }
 
-/// `at_other_sizes`: a trial that the judge adds itself, not a request of the client's.
+/// `at_other_sizes`: a trial that the judge adds itself, not a request of the client's. Throws
+/// client::StillCompiling where the request lets it.
 Result Judge::judge_as_asked(const client::EvaluateRequest& request, bool at_other_sizes,
-                             const std::stop_token& cancelled, bool& device_gone) {
+                             const std::stop_token& cancelled, const std::stop_token& others,
+                             bool& device_gone) {
   const auto start_time = std::chrono::steady_clock::now();
   Result result;
   // A failure that is not the candidate's (a runner that does not start or is killed from outside,
@@ -241,6 +245,8 @@ Result Judge::judge_as_asked(const client::EvaluateRequest& request, bool at_oth
     trial::describe_device(result, device_->snapshot(), request.options);
     TrialEnd end;
     try {
+      // What is tried again is waited for.
+      const bool may_leave = !at_other_sizes && attempt == 1;
       auto build = at_other_sizes ? further_sizes_.build(request) : supply_.take(request);
       build->runner().end_when(cancelled);
       const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start_time;
@@ -254,9 +260,13 @@ Result Judge::judge_as_asked(const client::EvaluateRequest& request, bool at_oth
           on_progress = [](const Progress& p) { answer("progress", client::to_json(p)); };
         }
         end = Trial(
-                  trial_context(cancelled), *build, [](const char* name) { answer("stage", name); },
-                  on_progress)
+                  trial_context(cancelled, may_leave ? others : std::stop_token()), *build,
+                  [](const char* name) { answer("stage", name); }, on_progress)
                   .run(result);
+      } catch (client::StillCompiling& still) {
+        still.begun = supply_.may_park() && !cancelled.stop_requested();
+        still.begun ? supply_.park(std::move(build)) : supply_.put_back(std::move(build), false);
+        throw;
       } catch (const Error& e) {
         if (e.code() != ErrorCode::kDeviceLost && e.code() != ErrorCode::kTimeout) throw;
         result.verdict = Verdict::device_lost;
@@ -305,15 +315,17 @@ Result Judge::judge_as_asked(const client::EvaluateRequest& request, bool at_oth
   return result;
 }
 
-Result Judge::judge(const client::EvaluateRequest& request, const std::stop_token& cancelled,
+Result Judge::judge(const client::EvaluateRequest& request, const Requests::Received& received,
                     bool& device_gone) {
+  const std::stop_token& cancelled = received.cancelled;
   const auto start_time = std::chrono::steady_clock::now();
   const LockRelease release_lock{*lock_};
   further_sizes_.retire();  // Of a request that ended by an error.
-  Result result = judge_as_asked(request, /*at_other_sizes=*/false, cancelled, device_gone);
+  Result result =
+      judge_as_asked(request, /*at_other_sizes=*/false, cancelled, received.others, device_gone);
   const auto ended = [&] { return device_gone || cancelled.stop_requested(); };
   const auto judge_there = [&](const client::EvaluateRequest& there) {
-    return judge_as_asked(there, /*at_other_sizes=*/true, cancelled, device_gone);
+    return judge_as_asked(there, /*at_other_sizes=*/true, cancelled, {}, device_gone);
   };
   if (!ended()) further_sizes_.look(request, judge_there, ended, result);
   further_sizes_.retire();
@@ -339,12 +351,14 @@ Result Judge::judge(const client::EvaluateRequest& request, const std::stop_toke
       bool device_gone = false;
       const client::EvaluateRequest request = client::request_from_json(received.line);
       judge.know(request.task_files);
-      const Result result = judge.judge(request, received.cancelled, device_gone);
+      const Result result = judge.judge(request, received, device_gone);
       // After a lost device tearing down may hang, so the process exits; its runners end with it.
       const bool cancelled = received.cancelled.stop_requested();
       answer(cancelled ? "cancelled" : "result", cancelled ? "" : to_json(result));
       if (device_gone) _exit(kDeviceGone);
       if (!requests.come_within(kMoment)) judge.rest(request);
+    } catch (const client::StillCompiling& still) {
+      answer("later", still.begun ? "begun" : "");
     } catch (const Error& e) {
       answer("error", client::to_json(e));
     }

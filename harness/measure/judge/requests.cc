@@ -43,7 +43,7 @@ Requests::Requests() {
 
 void Requests::read(State& state) {
   const UniqueFd client = client_process();
-  std::stop_source last;
+  Last last;
   std::string line;
   for (;;) {
     pollfd ready[2] = {{STDIN_FILENO, POLLIN, 0}, {client.get(), POLLIN, 0}};
@@ -64,16 +64,15 @@ void Requests::read(State& state) {
   }
 }
 
-/// `last`: of the request that came last. A cancel that arrives after the result was sent is
-/// ignored.
-void Requests::take(State& state, std::string line, std::stop_source& last) {
-  if (line == client::kCancelLine) {
-    last.request_stop();
+/// What arrives after the result was sent is ignored.
+void Requests::take(State& state, std::string line, Last& last) {
+  if (line == client::kCancelLine || line == client::kOthersLine) {
+    (line == client::kCancelLine ? last.cancelled : last.others).request_stop();
     return;
   }
-  last = std::stop_source();
+  last = {};
   const std::lock_guard lock(state.mutex);
-  state.waiting.push_back({std::move(line), last.get_token()});
+  state.waiting.push_back({std::move(line), last.cancelled.get_token(), last.others.get_token()});
   state.changed.notify_all();
 }
 

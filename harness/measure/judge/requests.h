@@ -19,6 +19,7 @@ class Requests {
   struct Received {
     std::string line;
     std::stop_token cancelled;  ///< client::kCancelLine came after it
+    std::stop_token others;     ///< client::kOthersLine did
   };
   /// Only one object a process. Throws kInternal if no thread can be started.
   Requests();
@@ -35,7 +36,11 @@ class Requests {
     std::deque<Received> waiting;
   };
   static void read(State& state);
-  static void take(State& state, std::string line, std::stop_source& last);
+  /// Of the request that came last.
+  struct Last {
+    std::stop_source cancelled, others;
+  };
+  static void take(State& state, std::string line, Last& last);
 
   std::shared_ptr<State> state_ = std::make_shared<State>();
 };

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/evaluate/client/protocol.h"
 #include "harness/measure/process/fd_pair.h"
 #include "harness/measure/process/host_memory.h"
 #include "harness/measure/runner/lock_in.h"
@@ -233,30 +234,59 @@ void RunnerProcess::send(uint32_t kind, const std::string& payload,
   }
 }
 
+/// What comes within a moment, if anything does.
+std::optional<process::Frame> RunnerProcess::next_frame() {
+  if (early_) return std::exchange(early_, std::nullopt);
+  try {
+    return channel_.receive(kLookEvery, has_run_ ? runner::kMostBytesOnceRun : runner::kMostBytes);
+  } catch (const Error& e) {
+    fail(RunnerFailure::Kind::malformed, e.message());
+  }
+}
+
+bool RunnerProcess::holds_too_much() const {
+  return idle_bytes_ >= 0 && process_->own_bytes() - idle_bytes_ > options_.host_bytes;
+}
+
+bool RunnerProcess::answers_within(std::chrono::milliseconds wait) {
+  const auto end = std::chrono::steady_clock::now() + wait;
+  for (;;) {
+    early_ = next_frame();
+    process_->output();  // Keeps its pipe from filling.
+    if (early_ || channel_.ended() || process_->poll().ended || holds_too_much() ||
+        options_.cancelled.stop_requested() || (options_.trial && options_.trial->passed())) {
+      return true;
+    }
+    if (std::chrono::steady_clock::now() >= end) return false;
+  }
+}
+
 process::Frame RunnerProcess::receive_frame(double seconds) {
+  constexpr std::chrono::seconds kPatience(1);
+  const auto start = std::chrono::steady_clock::now();
   process::Deadline deadline(seconds);
   for (;;) {
     if (options_.cancelled.stop_requested()) {
       fail(RunnerFailure::Kind::cancelled, "it was cancelled");
     }
-    std::optional<process::Frame> frame;
-    try {
-      frame =
-          channel_.receive(kLookEvery, has_run_ ? runner::kMostBytesOnceRun : runner::kMostBytes);
-    } catch (const Error& e) {
-      fail(RunnerFailure::Kind::malformed, e.message());
-    }
+    std::optional<process::Frame> frame = next_frame();
     if (frame && frame->kind == static_cast<uint32_t>(runner::MessageKind::read_file)) {
       bring_file(*frame);
       continue;
     }
     if (frame) return *std::move(frame);
+    if (others_.stop_requested() && std::chrono::steady_clock::now() - start > kPatience) {
+      throw client::StillCompiling();
+    }
     process_->output();  // Keeps its pipe from filling.
     if (channel_.ended() || process_->poll().ended) fail_ended();
+    if (options_.trial && options_.trial->passed()) {
+      fail(RunnerFailure::Kind::late, "took longer than its trial may");
+    }
     if (deadline.passed()) {
       fail(RunnerFailure::Kind::timeout, "took longer than " + number_text(seconds) + " s");
     }
-    if (idle_bytes_ >= 0 && process_->own_bytes() - idle_bytes_ > options_.host_bytes) {
+    if (holds_too_much()) {
       fail(RunnerFailure::Kind::memory,
            "held over " + trial::gigabytes(static_cast<uint64_t>(options_.host_bytes)) +
                " of host memory");

@@ -28,6 +28,7 @@ namespace kbench::judge {
 struct RunnerFailure {
   enum class Kind {
     timeout,    ///< no answer within the limit
+    late,       ///< nor within what is left of its trial's
     memory,     ///< it held more host memory than allowed
     ended,      ///< it crashed or left
     wrote,      ///< it says that it wrote to what is mapped read-only: `given`, `place`, `bytes`
@@ -58,7 +59,8 @@ class RunnerProcess {
     int64_t host_bytes = 0;  ///< most memory of its own beyond what opening the device took
     /// Runners are forked from it while it lives; null: each is a new process.
     std::shared_ptr<process::Prototype> prototype = nullptr;
-    std::stop_token cancelled = {};  ///< once requested, every request fails
+    std::stop_token cancelled = {};      ///< once requested, every request fails
+    process::Deadline* trial = nullptr;  ///< once passed, every request fails; null: none
     /// It is one of these until its device is open.
     std::shared_ptr<process::PausableProcesses> pausable =
         std::make_shared<process::PausableProcesses>();
@@ -136,6 +138,14 @@ class RunnerProcess {
 
   /// From now on every wait for it, and for another(), ends soon after a stop is requested.
   void end_when(std::stop_token cancelled) { options_.cancelled = std::move(cancelled); }
+  /// The same once a trial's time is up, which must outlive that; null: no longer.
+  void end_with(process::Deadline* trial) { options_.trial = trial; }
+  /// Once requested, a wait of more than a second throws client::StillCompiling, and the answer is
+  /// still to come.
+  void leave_for(std::stop_token others) { others_ = std::move(others); }
+  /// Waits so long for the answer to what was sent last: false if there is none yet. What the
+  /// answer is, or that none will come, is for receive() to find.
+  bool answers_within(std::chrono::milliseconds wait);
   /// No more than half of what the machine has free: its memory killer must not come first.
   void set_host_bytes(int64_t bytes);
   /// Keeps threads that it starts from now on off two processors, where there are more than four;
@@ -158,6 +168,8 @@ class RunnerProcess {
  private:
   void send(uint32_t kind, const std::string& payload, std::span<const UniqueFd> descriptors);
   process::Frame receive_frame(double seconds);
+  std::optional<process::Frame> next_frame();
+  bool holds_too_much() const;
   void bring_file(const process::Frame& frame);
   bool is_ready() const { return idle_bytes_ >= 0 && !forgets_; }
   void ready(const process::Frame& frame, const std::string& device_uuid);
@@ -190,6 +202,8 @@ class RunnerProcess {
   std::unique_ptr<process::ChildProcess> process_;
   process::Channel channel_;
   Options options_;
+  std::stop_token others_;
+  std::optional<process::Frame> early_;  ///< received by answers_within()
   Files files_;
   std::string lock_;
   int64_t idle_bytes_ = -1;

@@ -100,6 +100,7 @@ std::unique_ptr<CandidateBuild> RunnerSupply::take(const client::EvaluateRequest
     build = std::move(*found);
     begun_.erase(found);
   }
+  if (!build) build = take_parked(request);
   plan(request);
   std::erase_if(begun_, [&](const auto& each) { return place_of(*each) == coming_.size(); });
   if (!build) {
@@ -112,6 +113,34 @@ std::unique_ptr<CandidateBuild> RunnerSupply::take(const client::EvaluateRequest
   pause();
   measured_author_ = view(request).author;
   return build;
+}
+
+/// Null where it is not parked. Those whose requests were withdrawn are ended.
+std::unique_ptr<CandidateBuild> RunnerSupply::take_parked(const client::EvaluateRequest& request) {
+  // A request comes again after each other one, in turn with those that are parked, too.
+  constexpr uint64_t kLongest = 4 * kMostParked;
+  ++requests_;
+  std::unique_ptr<CandidateBuild> found;
+  for (auto each = parked_.begin(); each != parked_.end();) {
+    if (each->build->answers(request)) {
+      found = std::move(each->build);
+    } else if (requests_ - each->since > kLongest) {
+      end(each->build->release());
+    } else {
+      ++each;
+      continue;
+    }
+    each = parked_.erase(each);
+  }
+  return found;
+}
+
+void RunnerSupply::park(std::unique_ptr<CandidateBuild> build) {
+  pause();
+  measured_author_.clear();
+  build->runner().end_when({});
+  build->runner().spare_processors(true);  // The judge's clock needs some.
+  parked_.push_back({std::move(build), requests_});
 }
 
 std::unique_ptr<CandidateBuild> RunnerSupply::take_beside(const client::EvaluateRequest& request) {
@@ -273,6 +302,11 @@ void RunnerSupply::make_room() {
     if (holds) end(each->release());
     return holds;
   });
+  std::erase_if(parked_, [&](const Parked& each) {
+    const bool holds = !each.build->runner().imported().empty();
+    if (holds) end(each.build->release());
+    return holds;
+  });
   end_stopped();
   for (const auto& each : ending_) each->wait_end();
   ending_.clear();
@@ -286,6 +320,8 @@ void RunnerSupply::stand_alone(bool alone) {
   waiting_.clear();
   for (const auto& each : begun_) end(each->release());  // They are begun anew.
   begun_.clear();
+  for (const Parked& each : parked_) end(each.build->release());
+  parked_.clear();
   make_room();  // Waits until they have ended.
 }
 

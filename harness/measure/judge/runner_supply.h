@@ -55,6 +55,10 @@ class RunnerSupply {
   /// One outside of the announced sequence, in a fresh runner, which leaves what was made ready as
   /// it is. Throws RunnerFailure.
   std::unique_ptr<CandidateBuild> take_beside(const client::EvaluateRequest& request);
+  /// Keeps one that compiles on until its request comes again, which take() then finds. Only while
+  /// may_park(); one that is not asked for among the next requests is dropped.
+  void park(std::unique_ptr<CandidateBuild> build);
+  bool may_park() const { return parked_.size() < kMostParked; }
   /// After its trial. `clean`: the runner may serve its author's next candidate.
   void put_back(std::unique_ptr<CandidateBuild> build, bool clean);
 
@@ -94,7 +98,13 @@ class RunnerSupply {
     std::unique_ptr<TaskMemory> memory;
     std::unique_ptr<BaselineProcess> baseline;
   };
+  /// A candidate that compiles long.
+  struct Parked {
+    std::unique_ptr<CandidateBuild> build;
+    uint64_t since = 0;  ///< value of requests_ when it was last asked for
+  };
   using Clock = std::chrono::steady_clock;
+  static constexpr size_t kMostParked = 4;
 
   void plan(const client::EvaluateRequest& request);
   void work();
@@ -115,6 +125,7 @@ class RunnerSupply {
   std::unique_ptr<RunnerProcess> take_runner(size_t index);
   std::unique_ptr<RunnerProcess> take_runner_for(const client::EvaluateRequest& request,
                                                  bool fresh);
+  std::unique_ptr<CandidateBuild> take_parked(const client::EvaluateRequest& request);
   std::unique_ptr<CandidateBuild> new_build(std::unique_ptr<RunnerProcess> runner,
                                             const client::EvaluateRequest& request);
   std::unique_ptr<BaselineProcess> new_baseline();
@@ -138,7 +149,9 @@ class RunnerSupply {
   std::vector<std::unique_ptr<BaselineProcess>> spares_;  ///< without a task
   std::vector<std::unique_ptr<RunnerProcess>> waiting_;   ///< for a candidate
   std::deque<std::unique_ptr<CandidateBuild>>
-      begun_;                               ///< compiling or compiled, in the order of coming_
+      begun_;  ///< compiling or compiled, in the order of coming_
+  std::vector<Parked> parked_;
+  uint64_t requests_ = 0;                   ///< taken so far
   std::string measured_author_;             ///< of the runner that the trial has; empty: nobody's
   std::unique_ptr<RunnerProcess> stopped_;  ///< of a judged candidate, to be ended
   /// NVIDIA's driver serves no other process while one ends, for 35 ms and 10 ms more for each

@@ -107,13 +107,20 @@ bool Trial::refuse(Finding finding) {
 }
 
 bool Trial::refuse_late() {
-  return refuse(Verdict::timeout, "took longer than " + number_text(options_.limits.total_seconds) +
-                                      " s in all, " + while_in(stage_) +
-                                      "; --total-seconds sets the limit");
+  const RunnerFailure late{RunnerFailure::Kind::late, ErrorCode::kTimeout, ""};
+  return refuse(failure_verdict(late, {.stage = stage_}, options_.limits));
 }
 
 TrialEnd Trial::run(Result& result) {
   result_ = &result;
+  struct Bound {  // Of every wait for the candidate's runner.
+    CandidateBuild& build;
+    ~Bound() {
+      build.runner().end_with(nullptr);
+      build.runner().leave_for({});
+    }
+  } const bound{build_};
+  candidate().end_with(&deadline_);
   try {
     steps();
   } catch (const runner::Refused& refused) {
@@ -133,7 +140,8 @@ TrialEnd Trial::run(Result& result) {
     }
     end_.device_in_doubt = on_device(stage_);
     const Graph* graph = task() ? &task()->graph() : nullptr;
-    refuse(failure_verdict(failure, {stage_, candidate().ran(), graph, built_.kernels},
+    refuse(failure_verdict(failure,
+                           {stage_, candidate().ran(), graph, built_.kernels, build_.kind()},
                            options_.limits));
     end_.infrastructure_fault = result.verdict == Verdict::harness_error;
   }
@@ -143,6 +151,11 @@ TrialEnd Trial::run(Result& result) {
 }
 
 void Trial::steps() {
+  constexpr std::chrono::milliseconds kLook(200);
+  if (context_.others.stop_requested() && build_.compiling() &&
+      !candidate().answers_within(kLook)) {
+    throw client::StillCompiling();  // Before memory is made for it.
+  }
   if (!load()) return;
   if (request_.check_only) return check();
   if (!task_fits() || !build() || !fits()) return;
@@ -203,10 +216,9 @@ bool Trial::build() {
   }
   prepare_opponents();
   runner::Refused refused;
-  deadline_.passed();
+  candidate().leave_for(context_.others);
   const bool built = build_.built(built_, refused);
-  // Extensions may take minutes, within a limit of their own.
-  if (build_.kind() == runner::RunnerKind::torch) deadline_.leave_out();
+  candidate().leave_for({});
   lap("compile");
   if (!built) {
     const bool too_small = request_.check_only && refused.size && !task_fits();

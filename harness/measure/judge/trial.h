@@ -50,6 +50,8 @@ struct TrialContext {
   trial::ClockWatch& clock;
   Opponents& opponents;
   std::optional<Roofline>& roofline;  ///< of the device; measured when it is first needed
+  /// Once requested, other authors wait: what compiles long is left to it (client::StillCompiling).
+  std::stop_token others = {};
 };
 
 /// What became of a trial, beside its result.
@@ -74,8 +76,9 @@ class Trial {
         std::function<void(const char*)> on_stage,
         std::function<void(const Progress&)> on_progress);
 
-  /// Never throws for what candidate or baseline do; throws Error for what is wrong with the
-  /// request's options (no such preset, variable, recorded time) and for the judge's own device.
+  /// Never throws for what candidate or baseline do; throws client::StillCompiling, and Error for
+  /// what is wrong with the request's options (no such preset, variable, recorded time) and for the
+  /// judge's own device.
   TrialEnd run(Result& result);
 
  private:

@@ -1,0 +1,90 @@
+// Compiling a module's extensions: what is killed, and what never ends.
+#include <signal.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+#include "tests/judge/evaluator_fixture.h"
+#include "tests/judge/processes.h"
+
+namespace kbench::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Its text says load_inline: the module is loaded once to compile what that would.
+constexpr char kModule[] = R"(# task: level1/19
+# load_inline
+import time
+import torch
+TOP
+class ModelNew(torch.nn.Module):
+  def forward(self, x):
+    return torch.relu(x)
+)";
+
+std::string module_with(const std::string& top) {
+  std::string text = kModule;
+  return text.replace(text.find("TOP"), 3, top);
+}
+
+class ModuleBuilds : public EvaluatorTest {
+ protected:
+  void SetUp() override {
+    EvaluatorTest::SetUp();
+    if (IsSkipped()) return;
+    // PyTorch takes seconds to start, on a busy machine many.
+    options_.limits = {.compile_seconds = 60, .device_seconds = 60, .total_seconds = 200};
+    if (run_module(module_with("")).verdict != Verdict::unsupported) return;
+    if (std::getenv("KBENCH_REQUIRE_TORCH") != nullptr) FAIL() << "no PyTorch";
+    GTEST_SKIP() << "needs python3 with torch (Debian: python3-torch)";
+  }
+  Result run_module(const std::string& text) {
+    folder_.write("model_new.py", text);
+    Evaluator judge(options_);
+    return judge.evaluate(folder_.path("model_new.py"));
+  }
+};
+
+/// Kills one process below a runner whose command says this; returns once that is done, or when
+/// there is to be none.
+int kill_one(const std::string& command, const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    for (const pid_t runner : runners("candidate")) {
+      for (const pid_t helper : children_of(runner)) {
+        for (const pid_t job : children_of(helper)) {
+          const bool meant = command_of(job).find(command) != std::string::npos;
+          if (meant && kill(job, SIGKILL) == 0) return 1;
+        }
+      }
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return 0;
+}
+
+TEST_F(ModuleBuilds, OneKilledFromOutsideCostsNoVerdict) {
+  int kills = 0;
+  std::jthread killer([&](const std::stop_token& stop) { kills = kill_one("script.py", stop); });
+  const Result result = run_module(module_with("time.sleep(1)"));
+  killer.request_stop();
+  killer.join();
+  EXPECT_EQ(kills, 1);
+  EXPECT_EQ(name_of(result.verdict), "passed") << result.message;
+}
+
+TEST_F(ModuleBuilds, NeverTakeLongerThanTheWholeTrialMay) {
+  options_.limits.compile_seconds = 30;
+  options_.limits.total_seconds = 5;
+  const auto start = std::chrono::steady_clock::now();
+  const Result result = run_module(module_with("while True: pass"));
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  EXPECT_EQ(name_of(result.verdict), "timeout") << result.message;
+  EXPECT_THAT(result.message, HasSubstr("took longer than 5 s in all, while compiling; "
+                                        "--total-seconds sets the limit"));
+  EXPECT_LT(took.count(), 60);  // Six times the limit of compiling is 180.
+}
+
+}  // namespace
+}  // namespace kbench::testing
