@@ -135,16 +135,29 @@ TEST_F(OpponentTest, IsReadyForTheNextTaskWhereACandidateWasRefused) {
   EXPECT_TRUE(result.correct()) << result.message;
 }
 
-TEST_F(OpponentTest, ThatCannotRunTheTaskIsNotTheCandidatesFault) {
+TEST_F(OpponentTest, ThatThisPyTorchLacksIsNotTheCandidatesFault) {
   options_.opponent = Opponent::torch_compile;
-  const Result result = run(right());
-  if (result.correct()) {  // PyTorch 2 and later
+  try {  // PyTorch 2 and later
+    const Result result = run(right());
+    EXPECT_TRUE(result.correct()) << result.message;
     EXPECT_THAT(result.opponent, HasSubstr("torch.compile"));
-    return;
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
+    EXPECT_THAT(error.message(), HasSubstr("has no torch.compile"));
   }
-  EXPECT_EQ(name_of(result.verdict), "harness_error");
-  EXPECT_THAT(result.message, HasSubstr("the opponent cannot run the task"));
-  EXPECT_THAT(result.message, HasSubstr("compile"));
+}
+
+TEST_F(OpponentTest, TheBestIsTheOneThatThereIs) {
+  options_.opponent = Opponent::best;
+  for (int i = 0; i < 2; ++i) {
+    const Result result = run(right());
+    ASSERT_TRUE(result.correct()) << result.message;
+    if (!result.opponent.starts_with("PyTorch 1.")) return;  // The faster of two.
+    EXPECT_THAT(result.opponent, HasSubstr("torch, without TF32"));
+    ASSERT_EQ(result.diagnostics.size(), 1u);
+    EXPECT_EQ(result.diagnostics[0].severity, "note");
+    EXPECT_THAT(result.diagnostics[0].message, HasSubstr("has no torch.compile"));
+  }
 }
 
 TEST_F(OpponentTest, WithoutPyTorchIsAnError) {

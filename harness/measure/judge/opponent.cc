@@ -7,6 +7,7 @@
 #include "harness/measure/trial/slab_layout.h"
 #include "kbench/error.h"
 #include "kbench/listing.h"
+#include "kbench/text.h"
 
 namespace kbench::judge {
 namespace {
@@ -98,6 +99,12 @@ void OpponentRunner::wait_built() {
     build_.reset();
     throw Error(ErrorCode::kUnsupported,
                 "the opponent " + std::string(name_of(mode_)) + ": " + failure.message);
+  }
+  if (built && mode_ == Opponent::torch_compile && built_.version.starts_with("PyTorch 1.")) {
+    build_.reset();
+    throw Error(ErrorCode::kUnsupported, "the opponent " + std::string(name_of(mode_)) + ": " +
+                                             shown(built_.version, 60) +
+                                             " has no torch.compile, which came with PyTorch 2");
   }
   if (built) return;
   if (refused.verdict == Verdict::unsupported) {  // The device lacks what it needs.

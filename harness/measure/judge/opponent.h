@@ -72,10 +72,14 @@ class Opponents {
   /// Of Opponent::best for this task, if that is known.
   std::optional<Opponent> faster(const TaskAt& key) const;
   void note_faster(const TaskAt& key, Opponent mode) { faster_.emplace_back(key, mode); }
+  /// Why this machine's PyTorch cannot compile; empty while that is not known.
+  const std::string& no_compile() const { return no_compile_; }
+  void note_no_compile(const std::string& why) { no_compile_ = why; }
 
  private:
   std::map<Opponent, OpponentRunner> runners_;
   std::vector<std::pair<TaskAt, Opponent>> faster_;
+  std::string no_compile_;
 };
 
 }  // namespace kbench::judge

@@ -441,7 +441,10 @@ void Trial::prepare_opponents() {
   std::vector<Opponent> modes = {options_.opponent};
   if (options_.opponent == Opponent::best) {
     const auto faster = context_.opponents.faster(build_.key());
-    modes = faster ? std::vector{*faster} : std::vector{Opponent::torch, Opponent::torch_compile};
+    const bool one = !context_.opponents.no_compile().empty();
+    modes = faster ? std::vector{*faster}
+            : one  ? std::vector{Opponent::torch}
+                   : std::vector{Opponent::torch, Opponent::torch_compile};
   }
   for (const Opponent mode : modes) {
     opponents_.push_back(&context_.opponents.of(mode));
@@ -454,14 +457,25 @@ void Trial::prepare_opponents() {
 void Trial::attach_opponents() {
   at_baseline_ = true;
   deadline_.passed();
-  for (OpponentRunner* each : opponents_) {
+  const bool best = options_.opponent == Opponent::best;
+  std::erase_if(opponents_, [&](OpponentRunner* each) {
     try {
       each->attach(context_.store, *task(), from_outside() ? &built_ : nullptr, memory_.slab);
+      return false;
     } catch (const Error& error) {
-      if (error.code() != ErrorCode::kOutOfMemory) throw;
-      throw RunnerFailure{RunnerFailure::Kind::ended, error.code(),
-                          "the opponent's outputs have no memory: " + error.message()};
+      if (error.code() == ErrorCode::kOutOfMemory) {
+        throw RunnerFailure{RunnerFailure::Kind::ended, error.code(),
+                            "the opponent's outputs have no memory: " + error.message()};
+      }
+      const bool other = best && each->mode() == Opponent::torch_compile;
+      if (error.code() != ErrorCode::kUnsupported || !other) throw;
+      context_.opponents.note_no_compile(error.message());
+      return true;
     }
+  });
+  if (best && !context_.opponents.no_compile().empty()) {
+    result_->diagnostics.push_back(
+        {"note", "", 0, 0, "torch is timed alone: " + context_.opponents.no_compile()});
   }
   deadline_.leave_out();
   at_baseline_ = false;
