@@ -5,6 +5,7 @@ import sys
 import tempfile
 import types
 import unittest
+from unittest import mock
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 sys.path.insert(0, os.path.join(FOLDER, "harness", "measure", "runner", "torch"))
@@ -34,14 +35,14 @@ class Extensions(unittest.TestCase):
         self.addCleanup(restore)
 
     def new_process(self):
-        def build(*, name, sources, build_directory, extra_cflags, verbose):
+        def build(*, name, sources, build_directory, extra_cflags, verbose, with_cuda):
             self.built.append(name)
             with open(os.path.join(build_directory, name + ".so"), "w") as file:
                 file.write("library")
 
         self.builder._write_ninja_file_and_build_library = build
 
-    def load(self, text, flags=(), folder="one", verbose=False):
+    def load(self, text, flags=(), folder="one", verbose=False, with_cuda=False):
         """As load_inline() does in a module of its own process."""
         self.new_process()
         made_in = os.path.join(self.folder.name, folder)
@@ -52,7 +53,8 @@ class Extensions(unittest.TestCase):
         module = (f"from torch.utils import cpp_extension\n"
                   f"cpp_extension._write_ninja_file_and_build_library(name='e', "
                   f"sources={[source]!r}, build_directory={made_in!r}, "
-                  f"extra_cflags={list(flags)!r}, verbose={verbose})\n")  # fmt: skip
+                  f"extra_cflags={list(flags)!r}, verbose={verbose}, "
+                  f"with_cuda={with_cuda})\n")  # fmt: skip
         load_module.load_module(module, os.path.join(self.folder.name, "model_new.py"))
 
     def test_what_was_built_is_taken(self):
@@ -79,6 +81,19 @@ class Extensions(unittest.TestCase):
         os.remove(os.path.join(self.folder.name, "one", "e.so"))
         self.load("a")
         self.assertEqual(self.built, ["e"] * 2)
+
+    def test_cuda_code_takes_a_device_with_cuda(self):
+        with mock.patch.dict(os.environ, {"TORCH_CUDA_ARCH_LIST": ""}):
+            with self.assertRaises(load_module.NoCuda):
+                self.load("a", with_cuda=True)
+            self.load("a")
+        with mock.patch.dict(os.environ, {"TORCH_CUDA_ARCH_LIST": "9.0"}):
+            self.load("b", with_cuda=True)
+        self.assertEqual(self.built, ["e"] * 2)
+
+    def test_a_byte_order_mark_is_skipped(self):
+        file = os.path.join(self.folder.name, "model_new.py")
+        self.assertEqual(load_module.load_module("\ufeffx = 1", file)["x"], 1)
 
     def test_a_module_without_extensions_loads_no_builder(self):
         before = self.builder._write_ninja_file_and_build_library

@@ -86,6 +86,13 @@ def said_by(error, file):
     return " ".join(text[-MOST_TEXT:].split()) + line
 
 
+def refusal(kind, error, file):
+    """For an error of the candidate's code."""
+    if isinstance(error, NoCuda):  # noqa: F821  load_module.py's
+        return Refusal("unsupported", str(error))
+    return Refusal(kind, said_by(error, file))
+
+
 def storage_of(tensor):
     """Its address."""
     has_untyped = hasattr(tensor, "untyped_storage")  # PyTorch 2
@@ -264,6 +271,7 @@ class Model:
         self.reuses_outputs = False
         self.answer, self.has_run = None, False
         self.module = self.make()
+        self.make_lazy_parameters()
         self.take_weights(memory.parameters)
         self.calls = [self.arguments(inputs) for inputs in memory.inputs]
 
@@ -271,9 +279,10 @@ class Model:
         try:
             names = load_module(self.job["source"], self.file)
         except BaseException as error:
-            raise Refusal("module", said_by(error, self.file))
+            raise refusal("module", error, self.file)
         if not inspect.isclass(names.get("ModelNew")):
-            raise Refusal("module", "it defines no class ModelNew")
+            raise Refusal("module", "its ModelNew is no class" if "ModelNew" in names
+                          else "it defines no ModelNew")  # fmt: skip
         try:
             arguments = eval(self.job["init_inputs"], dict(self.variables))
             torch.manual_seed(42)
@@ -282,7 +291,19 @@ class Model:
             half = self.job["dtype"] != "f32"
             return module.to(DTYPES[self.job["dtype"]]) if half else module
         except BaseException as error:
-            raise Refusal("init", said_by(error, self.file))
+            raise refusal("init", error, self.file)
+
+    def make_lazy_parameters(self):
+        """Those of LazyLinear and the like have a shape once forward() has had an input."""
+        lazy = torch.nn.parameter.UninitializedTensorMixin
+        if not any(isinstance(each, lazy) for each in self.module.parameters()):
+            return
+        zeros = [torch.zeros_like(each) for each in self.memory.inputs[0]]
+        try:
+            with torch.inference_mode():  # In which __init__ may have made them.
+                self.module(*self.arguments(zeros))
+        except BaseException as error:
+            raise refusal("init", error, self.file)
 
     def take_weights(self, weights):
         """By name and shape; else in order of creation, by shape, then by the number of elements."""
@@ -298,7 +319,8 @@ class Model:
                     continue
                 own.remove(mine)
                 wanted = [each for each in wanted if each is not found]
-                mine[1].copy_(found[1].reshape(mine[1].shape))
+                with torch.inference_mode():  # In which __init__ may have made it.
+                    mine[1].copy_(found[1].reshape(mine[1].shape))
         if not own and not wanted:
             return
         shown = lambda each: f"{each[0]} {list(each[1].shape)}"
@@ -308,18 +330,21 @@ class Model:
 
     def arguments(self, tensors):
         """What forward() takes: inputs in order, and the task's variables by the names of its other
-        parameters."""
+        parameters. One that has a default keeps it."""
         parameters = list(inspect.signature(self.module.forward).parameters.values())
-        named = [each.name for each in parameters
+        taken = [each for each in parameters
                  if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]  # fmt: skip
-        if len(named) <= len(tensors):
+        if len(taken) <= len(tensors):
             return tensors
-        variables, left, result = self.variables, list(tensors), []
-        for name in named:
-            if name in variables:
-                result.append(variables[name])
-            elif left:
+        left, result = list(tensors), []
+        for each in taken:
+            of_task = each.name in self.variables
+            if left and not of_task:
                 result.append(left.pop(0))
+            elif each.default is not each.empty:
+                result.append(each.default)
+            elif of_task:
+                result.append(self.variables[each.name])
         return result
 
     def try_to_capture(self, count):
@@ -566,7 +591,7 @@ class Driver:
             except Refusal:
                 raise
             except BaseException as error:
-                raise Refusal("forward", said_by(error, self.model.file))
+                raise refusal("forward", error, self.model.file)
         if kind == "nothing" and DEVICE == "cuda":
             torch.zeros(1, device=DEVICE)  # Launching after others have used the device takes longer.
         synchronise()

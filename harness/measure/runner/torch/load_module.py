@@ -7,6 +7,7 @@ import types
 
 def load_module(source, file):
     """Executes it as a module that lies in a file, as Triton asks for the text of its functions."""
+    source = source.lstrip("\ufeff")  # A byte order mark, which Python skips in files only.
     if "cpp_extension" in source:
         build_extensions_once()
     module = types.ModuleType("model_new")
@@ -16,6 +17,10 @@ def load_module(source, file):
         copy.write(source)
     exec(compile(source, file, "exec"), module.__dict__)
     return module.__dict__
+
+
+class NoCuda(Exception):
+    """A module compiles CUDA code where there is no CUDA."""
 
 
 def build_extensions_once():
@@ -30,6 +35,8 @@ def build_extensions_once():
         return
 
     def build_once(*arguments, **named):
+        if named.get("with_cuda") and not os.environ.get("TORCH_CUDA_ARCH_LIST"):
+            raise NoCuda("its module compiles CUDA code, and this device has no CUDA")
         folder, name = named.get("build_directory"), named.get("name")
         if arguments or folder is None or name is None:
             return build(*arguments, **named)

@@ -20,6 +20,7 @@ Refused refused_as(const std::string& kind, const std::string& said) {
   if (kind == "module") return {Verdict::compile_error, "its module cannot be loaded: " + text, {}};
   if (kind == "init") return {Verdict::invalid_candidate, "ModelNew cannot be made: " + text, {}};
   if (kind == "parameters") return {Verdict::invalid_candidate, text, {}};
+  if (kind == "unsupported") return {Verdict::unsupported, text, {}};
   if (kind == "outputs") return {Verdict::invalid_candidate, text, {}};
   if (kind == "given") return {Verdict::input_modified, text + kWrittenTo, {}};
   if (said.find("out of memory") != std::string::npos) {

@@ -1,0 +1,116 @@
+// ModelNew files from end to end: what is honest passes, and what takes too long ends by the limit
+// that its message names.
+#include <cstdlib>
+#include <string>
+
+#include "tests/judge/evaluator_fixture.h"
+
+namespace kbench::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ModuleTest : public EvaluatorTest {
+ protected:
+  void SetUp() override {
+    EvaluatorTest::SetUp();
+    options_.device = "cpu";
+  }
+  /// Skips where there is no PyTorch.
+  Result judged(const std::string& task, const std::string& text) {
+    folder_.write("model_new.py", text + "\n# task: " + task + "\n");
+    const Result result = evaluator().evaluate(folder_.path("model_new.py"));
+    if (result.message.find("takes a python3 with the package torch") != std::string::npos) {
+      if (std::getenv("KBENCH_REQUIRE_TORCH") != nullptr) {
+        ADD_FAILURE() << "no PyTorch";
+      }
+      [] { GTEST_SKIP() << "needs python3 with torch (Debian: python3-torch)"; }();
+    }
+    return result;
+  }
+};
+
+TEST_F(ModuleTest, MayBeAnotherNameOfAClassBelowAnIf) {
+  const Result result = judged("level1/19",
+                               "\xEF\xBB\xBF"
+                               "import torch\n"
+                               "if torch.__version__:\n"
+                               "  class  Fast(torch.nn.Module):\n"
+                               "    def forward(self, x, dim=1):\n"  // of a variable's name
+                               "      return torch.relu(x.transpose(0, dim)).transpose(0, dim)\n"
+                               "  ModelNew = Fast\n");
+  if (IsSkipped()) return;
+  EXPECT_EQ(name_of(result.verdict), "passed") << result.message;
+}
+
+TEST_F(ModuleTest, MayHaveLazyWeightsAndSuchMadeInInferenceMode) {
+  for (const char* layer : {"torch.nn.LazyLinear(outputs)", "torch.nn.Linear(inputs, outputs)"}) {
+    const Result result = judged("level2/29",
+                                 "import torch\n"
+                                 "import torch.nn.functional as F\n"
+                                 "class ModelNew(torch.nn.Module):\n"
+                                 "  def __init__(self, inputs, outputs):\n"
+                                 "    super().__init__()\n"
+                                 "    with torch.inference_mode():\n"
+                                 "      self.linear = " +
+                                     std::string(layer) +
+                                     "\n"
+                                     "  def forward(self, x):\n"
+                                     "    return F.mish(F.mish(self.linear(x)))\n");
+    if (IsSkipped()) return;
+    EXPECT_EQ(name_of(result.verdict), "passed") << layer << ": " << result.message;
+  }
+}
+
+TEST_F(ModuleTest, WithCudaCodeIsUnsupportedWhereThereIsNoCuda) {
+  const Result result =
+      judged("level1/19",
+             "import torch\n"
+             "from torch.utils.cpp_extension import load_inline\n"
+             "made = load_inline('made', cpp_sources='torch::Tensor f(torch::Tensor x);',\n"
+             "                   cuda_sources='torch::Tensor f(torch::Tensor x) { return x; }',\n"
+             "                   functions=['f'])\n"
+             "class ModelNew(torch.nn.Module):\n"
+             "  def forward(self, x):\n"
+             "    return made.f(x)\n");
+  if (IsSkipped()) return;
+  EXPECT_EQ(name_of(result.verdict), "unsupported") << result.message;
+  EXPECT_THAT(result.message, HasSubstr("this device has no CUDA"));
+}
+
+/// The first runs of a module have the time of compiling.
+TEST_F(ModuleTest, ThatDoesNotEndIsEndedByTheLimitThatItsMessageNames) {
+  options_.limits.device_seconds = 1;
+  options_.limits.compile_seconds = 5;
+  const Result result = judged("level1/19",
+                               "import torch\n"
+                               "class ModelNew(torch.nn.Module):\n"
+                               "  def forward(self, x):\n"
+                               "    while True: pass\n");
+  if (IsSkipped()) return;
+  EXPECT_EQ(name_of(result.verdict), "timeout");
+  EXPECT_THAT(result.message, HasSubstr("took longer than 5 s"));
+  EXPECT_THAT(result.message, HasSubstr("--compile-seconds sets the limit"));
+}
+
+TEST_F(ModuleTest, ThatDoesNotEndAtOtherSizesIsEndedByTheLimitOfAll) {
+  options_.other_sizes = true;
+  options_.limits.device_seconds = 300;
+  options_.limits.compile_seconds = 300;
+  options_.limits.total_seconds = 12;
+  const Result result = judged("level1/19",
+                               "import time\n"
+                               "import torch\n"
+                               "class ModelNew(torch.nn.Module):\n"
+                               "  def forward(self, x):\n"
+                               "    while x.numel() - 399 > 1: time.sleep(1)\n"
+                               "    return torch.relu(x)\n");
+  if (IsSkipped()) return;
+  EXPECT_EQ(name_of(result.verdict), "timeout");
+  EXPECT_THAT(result.message, HasSubstr("took longer than 12 s in all"));
+  EXPECT_THAT(result.message, HasSubstr("--total-seconds sets the limit"));
+  EXPECT_LT(result.wall_s, 250);  // Any other limit is above this.
+}
+
+}  // namespace
+}  // namespace kbench::testing
