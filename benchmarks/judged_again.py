@@ -89,7 +89,8 @@ class Candidate:
 
     @property
     def certificate(self):
-        return self.result.get("certificate") or "none"
+        word = self.result.get("certificate")
+        return word if word in CERTIFICATES else "none"
 
     @property
     def said_word(self):

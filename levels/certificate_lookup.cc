@@ -48,7 +48,7 @@ const Certificate* lookup_certificate(const TaskAt& at) {
 
 std::string_view certification(const TaskAt& at) {
   const Certificate* certificate = lookup_certificate(at);
-  return certificate != nullptr ? certification(find_task(at.task), *certificate) : "";
+  return certificate != nullptr ? certification(find_task(at.task), *certificate) : kUntried;
 }
 
 std::string_view certification(const Task& task, const Certificate& certificate) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kbench/error.h"
+#include "kbench/text.h"
 #include "libkbench/base/enum_names.h"
 #include "libkbench/base/text.h"
 #include "libkbench/scoring/json_fields.h"
@@ -58,6 +60,24 @@ bool Certificate::subset_within_noise() const { return !none_left(*this, Variant
 
 bool Certificate::precision() const {
   return values() && none_left(*this, Variant::Kind::precision);
+}
+
+std::string_view explain_certificate(std::string_view word) {
+  if (word == kCertifiedPrecision) {
+    return "certified: no known shortcut passes, nor any with fewer bits than the task's";
+  }
+  if (word == kCertifiedValues) {
+    return "certified in values: no known shortcut passes; some part in fewer bits would";
+  }
+  if (word == kNotCertified) {
+    return "not certified: a shortcut is known that passes, or an honest variant that does not";
+  }
+  if (word == kTrivialTask) return "trivial: its outputs can be known without its inputs";
+  if (word == kUntried) {
+    return "untried: at these sizes no shortcut was held against the check, and one may pass; "
+           "kbench audit tries them";
+  }
+  throw Error(ErrorCode::kInvalidArgument, "no certificate is called '" + shown(word) + "'");
 }
 
 std::string to_json(const CertificateFile& file) {

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "kbench/certificate.h"
 #include "kbench/score.h"
 #include "kbench/text.h"
 #include "libkbench/base/json_text.h"
@@ -51,6 +52,7 @@ LeaderboardRow row_of(const std::string& set, const ResultsByTask& results, cons
       continue;
     }
     ++row.correct;
+    row.untried += result.certificate == kUntried ? 1 : 0;
     row.busy += result.busy ? 1 : 0;
     ++row.correct_by_level[task.level];
     (collapses ? speedups_of_collapsed : speedups).push_back(result.speedup.point);
@@ -216,7 +218,19 @@ std::string format_leaderboard_notes(std::span<const LeaderboardRow> rows) {
   if (std::ranges::any_of(rows, &LeaderboardRow::software_device)) {
     text += "Timed on a software device (a CPU): the speedups say nothing about a GPU.\n";
   }
-  return text + busy_note(rows);
+  return text + untried_note(rows) + busy_note(rows);
+}
+
+std::string untried_note(std::span<const LeaderboardRow> rows) {
+  int untried = 0, correct = 0;
+  for (const LeaderboardRow& row : rows) {
+    untried += row.untried;
+    correct += row.correct;
+  }
+  if (untried == 0) return "";
+  return std::to_string(untried) + " of " + std::to_string(correct) +
+         " that passed did so at sizes without a certificate: no shortcut was held against the "
+         "task's check there (kbench audit tries them).\n";
 }
 
 std::string busy_note(std::span<const LeaderboardRow> rows) {
@@ -266,6 +280,7 @@ std::string leaderboard_json(std::span<const LeaderboardRow> rows) {
                     {"general", row.general},
                     {"not_passed", not_passed},
                     {"software_device", row.software_device},
+                    {"untried", row.untried},
                     {"busy", row.busy}});
   }
   return json_text(json, 2);

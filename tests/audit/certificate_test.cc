@@ -8,6 +8,7 @@
 
 #include "kbench/error.h"
 #include "kbench/result.h"
+#include "tests/error_of.h"
 
 namespace kbench {
 namespace {
@@ -71,7 +72,7 @@ TEST(Collapsing, AreTrivialTasksAndThoseWithARewritingTwiceAsFast) {
   EXPECT_FALSE(collapses({0, 0, "my/mlp", 1}));
 }
 
-TEST(CertificateFile, AnExperimentAtOtherSizesHasNoCertificate) {
+TEST(CertificateFile, AnExperimentAtOtherSizesIsUntried) {
   Experiment experiment;
   experiment.task = {2, 80};
   experiment.preset = "smoke";
@@ -80,7 +81,24 @@ TEST(CertificateFile, AnExperimentAtOtherSizesHasNoCertificate) {
   experiment.task = {1, 19};
   EXPECT_EQ(certification(experiment), kCertifiedPrecision);
   experiment.variables = {{"batch_size", int64_t{12345}}};
-  EXPECT_EQ(certification(experiment), "");
+  EXPECT_EQ(certification(experiment), kUntried);
+  EXPECT_EQ(certification(task_at({1, 40}, Preset::v0_1, {{"batch_size", int64_t{1}}}, DType::bf16)),
+            kUntried);
+  EXPECT_EQ(certification(task_at({1, 40}, Preset::train, {}, DType::f16)), kUntried);
+  EXPECT_EQ(certification(task_at({1, 40}, Preset::v0, {}, DType::bf16)), kUntried);
+  TaskAt own;
+  own.task = {0, 0, "my/mlp", 1};
+  own.preset = "smoke";
+  EXPECT_EQ(certification(own), kUntried);
+  EXPECT_FALSE(is_certified(kUntried));
+}
+
+TEST(CertificateFile, EveryWordIsExplainedAndNoOther) {
+  for (const std::string_view word :
+       {kCertifiedPrecision, kCertifiedValues, kNotCertified, kTrivialTask, kUntried}) {
+    EXPECT_FALSE(explain_certificate(word).empty()) << word;
+  }
+  EXPECT_EQ(code_of([] { explain_certificate(""); }), ErrorCode::kInvalidArgument);
 }
 
 using FileParam = std::pair<Preset, DType>;
@@ -100,7 +118,7 @@ TEST_P(Carried, CertificatesAreOfEveryDefinedTaskAndOfItsTolerance) {
     ASSERT_NE(certificate, nullptr) << to_string(task.id);
     EXPECT_EQ(certificate->tolerance, bounds_of(task, dtype).relative) << to_string(task.id);
     EXPECT_GT(certificate->kinds.at(Variant::Kind::null).tried, 0) << to_string(task.id);
-    EXPECT_NE(certification(at), "") << to_string(task.id);
+    EXPECT_NE(certification(at), kUntried) << to_string(task.id);
   }
   EXPECT_EQ(file.tasks.size(), defined);
 }

@@ -19,7 +19,7 @@ Finding slightly_wrong(const runner::Built& built, std::string_view certificate)
 
 TEST(Causes, ValuesSayLowPrecisionOnlyWhereTheyCanTell) {
   EXPECT_EQ(slightly_wrong({}, kCertifiedPrecision).verdict, Verdict::low_precision);
-  EXPECT_EQ(slightly_wrong({}, "").verdict, Verdict::low_precision);
+  EXPECT_EQ(slightly_wrong({}, kUntried).verdict, Verdict::low_precision);
   EXPECT_EQ(slightly_wrong({}, kCertifiedValues).verdict, Verdict::wrong_values);
   EXPECT_EQ(slightly_wrong({}, kNotCertified).verdict, Verdict::wrong_values);
 }

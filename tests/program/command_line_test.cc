@@ -182,6 +182,23 @@ TEST(CommandLine, AuditKeepsTheKindsThatItWasNotAskedFor) {
   EXPECT_THAT(other.err, HasSubstr("has no certificate of level1/48 at its tolerance"));
 }
 
+TEST(CommandLine, AuditTriesShortcutsAtSizesOfOnesOwn) {
+  const std::vector<std::string> audit = {"audit", "--task", "1/40",  "--set", "features=1",
+                                          "--set", "dim1=1", "--set", "dim2=2"};
+  const Said said = run_program(audit);
+  EXPECT_EQ(said.code, 1) << said.err;
+  // Two values, normalized, are -1 and 1 in few bits, too.
+  EXPECT_THAT(said.out, HasSubstr("layer_norm with operands rounded to float16"));
+  std::vector<std::string> kept = audit;
+  kept.insert(kept.end(), {"--out", "never.json"});
+  const Said refused = run_program(kept);
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("kept for the sizes of presets: leave --set out"));
+  const Said unknown = run_program({"audit", "--task", "1/40", "--set", "nonsense=1"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("has no shape variable 'nonsense'"));
+}
+
 TEST(CommandLine, ImportWritesTheCandidateAndSaysTheRestElsewhere) {
   const TemporaryFolder folder;
   std::string file = relu_file();

@@ -256,6 +256,26 @@ TEST_F(Evaluation, RunReportsACandidateInFull) {
   EXPECT_THAT(said.out, HasSubstr("samples"));
 }
 
+TEST_F(Evaluation, APassAtSizesOfOnesOwnIsSaidToBeUntried) {
+  add_candidates({"1/19"});
+  const std::vector<std::string> sizes = {"--task", "1/19", "--set", "batch_size=3"};
+  const Said job = evaluate(sizes);
+  EXPECT_EQ(job.code, 0) << job.err;
+  EXPECT_THAT(job.out, ::testing::ContainsRegex("passed .*  certificate untried\n"));
+  EXPECT_THAT(job.out, HasSubstr("\n1 of 1 that passed did so at sizes without a certificate"));
+  EXPECT_THAT(job.out, Not(HasSubstr("certified")));
+  const Said run = run_program({"run", folder_ / "mine/1_19.yaml", "--device", "cpu",
+                                "--max-seconds", "0.02", "--set", "batch_size=3"});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("  check       untried: at these sizes no shortcut was held "));
+  std::vector<std::string> as_json = sizes;
+  as_json.emplace_back("--json");
+  const json document = json::parse(evaluate(as_json).out);
+  EXPECT_EQ(document["results"][0]["certificate"], "untried");
+  EXPECT_EQ(document["leaderboard"][0]["untried"], 1);
+  EXPECT_EQ(document["leaderboard"][0]["certified"]["tasks"], 0);
+}
+
 TEST_F(Evaluation, RunExitsWithOneWhenTheCandidateFails) {
   write_file(folder_ / "mine/empty.yaml", kEmptyKernel);
   const Said said =

@@ -87,6 +87,16 @@ TEST_F(Score, MakesOneLeaderboardOfAllFiles) {
   EXPECT_THAT(said.out, HasSubstr("b  level1/19_ReLU  wrong_values"));
 }
 
+TEST_F(Score, APassAtOtherSizesIsUntriedWhateverTheLineSays) {
+  Result other = result_of("a", {1, 19}, 2);
+  other.variables = {{"batch_size", int64_t{3}}};
+  write("1.jsonl", {other, result_of("a", {2, 1}, 3)});
+  EXPECT_THAT(score("1.jsonl").out, HasSubstr("1 of 2 that passed did so at sizes without a cert"));
+  const json row = json::parse(score("1.jsonl --json").out)["leaderboard"][0];
+  EXPECT_EQ(row["untried"], 1);
+  EXPECT_EQ(row["certified"]["tasks"], 1);
+}
+
 TEST_F(Score, TakesLevelsTasksSetsDevicesAndPresets) {
   Result other = result_of("c", {1, 19}, 5);
   other.device = "NVIDIA H100";

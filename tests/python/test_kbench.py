@@ -178,6 +178,10 @@ class OnADevice(unittest.TestCase):
             path.write_text(json.dumps(result.json) + "\n")
             (row,) = kbench.leaderboard(files=[str(path)], tasks="1/19,1/23").rows
             self.assertEqual((row["correct"], row["tasks"]), (1, 2))
+            self.assertEqual((row["certified"]["tasks"], row["untried"]), (1, 0))
+        other = {**result.json, "variables": {"batch_size": 1, "dim": 3}, "certificate": "untried"}
+        (row,) = kbench.leaderboard([other]).rows
+        self.assertEqual((row["correct"], row["certified"]["tasks"], row["untried"]), (1, 0, 1))
         self.assertEqual(kbench.Result.from_json(result.json), result)
 
     def test_evaluates_in_float16(self) -> None:

@@ -188,6 +188,26 @@ TEST(Study, SaysHowManyResultsWereMeasuredOnABusyMachine) {
   EXPECT_TRUE(read_study({folder / "run"}, {kA}).notes.size() == 1);
 }
 
+TEST(Study, SaysHowManyResultsPassedWithoutACertificate) {
+  const Folder folder;
+  const auto line = [](TaskId task, const char* certificate, Verdict verdict = Verdict::passed) {
+    Result result = result_from_json(line_of(task, "m"));
+    result.certificate = certificate;
+    result.verdict = verdict;
+    return to_json(result) + "\n";
+  };
+  const std::string lines = line(kA, "untried") + line(kB, "precision") +
+                            line({2, 2}, "untried", Verdict::wrong_values);
+  write_attempts(folder / "run/attempts.jsonl", {wrong("m", kA, 1)});
+  folder.write("run/results.jsonl", lines);
+  folder.write("1.jsonl", lines);
+  const auto says_one = ::testing::Contains(HasSubstr("1 result passed at sizes without a certif"));
+  EXPECT_THAT(read_study({folder / "run"}, {}).notes, says_one);
+  EXPECT_THAT(read_study({folder / "1.jsonl"}, {}).notes, says_one);
+  folder.write("2.jsonl", line(kB, "values"));
+  EXPECT_THAT(read_study({folder / "2.jsonl"}, {}).notes, ::testing::IsEmpty());
+}
+
 TEST(Study, SaysWhatIsWrongWithASource) {
   const Folder folder;
   EXPECT_THAT(refusal({folder / "none"}), HasSubstr("no run and no file of results at"));

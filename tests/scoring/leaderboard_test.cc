@@ -207,6 +207,21 @@ TEST(FormatLeaderboard, CountsWhatWasTimedOnABusyMachine) {
   EXPECT_EQ(json[1]["busy"], 0);
 }
 
+TEST(FormatLeaderboard, CountsWhatPassedAtSizesWithoutACertificate) {
+  auto results = two_sets();
+  const auto notes = [&] {
+    return format_leaderboard_notes(leaderboard(results, kTasks, kThresholds));
+  };
+  for (Result& result : results) result.certificate = "none";
+  EXPECT_THAT(notes(), Not(HasSubstr("certificate")));
+  for (Result& result : results) result.certificate = result.set == "fused" ? "untried" : "values";
+  EXPECT_THAT(notes(), HasSubstr("3 of 5 that passed did so at sizes without a certificate"));
+  const auto json =
+      nlohmann::json::parse(leaderboard_json(leaderboard(results, kTasks, kThresholds)));
+  EXPECT_EQ(json[0]["untried"], 3);
+  EXPECT_EQ(json[1]["untried"], 0);
+}
+
 TEST(FormatLeaderboard, SaysWhenThereIsNothing) {
   EXPECT_EQ(format_leaderboard({}), "no results\n");
 }

@@ -10,6 +10,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "kbench/certificate.h"
 #include "kbench/error.h"
 #include "kbench/score.h"
 #include "kbench/text.h"
@@ -85,13 +86,13 @@ Attempt attempt_of(const Result& r) {
   return a;
 }
 
-/// Whether a results line has this true flag. `field` includes its quotes, so it cannot occur
-/// inside a JSON string.
-bool says(std::string_view line, std::string_view field) {
+/// Whether the first such field of a results line begins with this value. `field` includes its
+/// quotes, so it cannot occur inside a JSON string.
+bool says(std::string_view line, std::string_view field, std::string_view wanted = "true") {
   const size_t at = line.find(field);
   if (at == line.npos) return false;
   const size_t value = line.find_first_not_of(" \t", at + field.size());
-  return value != line.npos && line.substr(value).starts_with("true");
+  return value != line.npos && line.substr(value).starts_with(wanted);
 }
 
 /// What must agree between shards of one file: by set, how it was measured.
@@ -179,6 +180,7 @@ class Reader {
     for (const Result& result : results) {
       study_.software_device |= result.software_device;
       busy_ += result.busy ? 1 : 0;
+      untried_ += result.correct() && result.certificate == kUntried ? 1 : 0;
       note_dtype(result.dtype, path);
       take(attempt_of(result), 0);
     }
@@ -202,6 +204,7 @@ class Reader {
     study_.attempts.finish();
     add_missing();
     note_busy();
+    note_untried();
   }
 
  private:
@@ -293,12 +296,15 @@ class Reader {
     note_results(path + "/results.jsonl");
   }
 
-  /// Whether a device is a CPU, or was busy, is in results and not in attempts.
+  /// What is in results and not in attempts.
   void note_results(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     for (std::string line; std::getline(file, line);) {
       study_.software_device |= says(line, "\"software_device\":");
       busy_ += says(line, "\"busy\":") ? 1 : 0;
+      const bool untried =
+          says(line, "\"verdict\":", "\"passed\"") && says(line, "\"certificate\":", "\"untried\"");
+      untried_ += untried ? 1 : 0;
     }
   }
 
@@ -307,6 +313,14 @@ class Reader {
     study_.notes.push_back(std::to_string(busy_) + (busy_ == 1 ? " result was" : " results were") +
                            " measured while other processes kept the processors busy: those "
                            "speedups may be off");
+  }
+
+  void note_untried() {
+    if (untried_ == 0) return;
+    study_.notes.push_back(std::to_string(untried_) +
+                           (untried_ == 1 ? " result passed" : " results passed") +
+                           " at sizes without a certificate: no shortcut was held against the "
+                           "task's check there");
   }
 
   void note_device(const std::string& device, const std::string& preset) {
@@ -375,7 +389,8 @@ class Reader {
   std::optional<DType> wanted_;
   std::map<DType, std::string> places_of_;  ///< a path with results of each
   std::string last_device_, last_preset_;
-  int64_t busy_ = 0;  ///< results on a busy device
+  int64_t busy_ = 0;     ///< results on a busy device
+  int64_t untried_ = 0;  ///< results that passed without a certificate
   TaskId last_task_ = {};
 };
 

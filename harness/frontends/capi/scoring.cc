@@ -45,15 +45,14 @@ std::vector<TaskId> tasks_of(const CallRequest& request, const std::vector<Resul
   return {ids.begin(), ids.end()};
 }
 
-/// The tasks that no known shortcut passes, at the preset of their results.
+/// The tasks that no known shortcut passes, at the sizes of their results.
 std::vector<TaskId> certified_of(const std::vector<TaskId>& tasks,
                                  const std::vector<Result>& results) {
   std::vector<TaskId> certified;
   for (const TaskId& id : tasks) {
     for (const Result& result : results) {
       if (result.task != id || result.preset.empty()) continue;
-      if (is_certified(certification({id, result.preset, {}, result.dtype})))
-        certified.push_back(id);
+      if (is_certified(certification(result))) certified.push_back(id);
       break;
     }
   }

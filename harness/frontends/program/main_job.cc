@@ -252,6 +252,9 @@ void report(const Job& job, const MainJobOptions& options, std::FILE* human) {
   std::fprintf(
       human, "\n%s",
       (shard.whole() ? format_leaderboard(rows) : shard_notice(shard, results.size())).c_str());
+  if (const std::string note = untried_note(rows); !note.empty()) {
+    std::fprintf(human, "\n%s", note.c_str());
+  }
   if (job.device.software()) {
     std::fprintf(human, "\n%s\n%s", software_warning(job.device.name).c_str(),
                  busy_note(rows).c_str());

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "harness/evaluate/client/protocol.h"
+#include "harness/frontends/program/report.h"
 #include "harness/frontends/program/terminal.h"
 #include "harness/frontends/program/text.h"
 #include "kbench/text.h"
@@ -38,6 +39,7 @@ void Progress::finish(const std::string& name, const Result& result) {
   std::string outcome(name_of(result.verdict));
   if (result.correct()) {
     outcome += "  " + format_speedup(result.speedup) + "  " + format_ms(result.candidate_ms);
+    if (passed_uncertified(result)) outcome += "  certificate " + result.certificate;
   }
   finish(name, outcome);
 }

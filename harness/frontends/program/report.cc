@@ -11,6 +11,7 @@
 #include "harness/frontends/program/terminal.h"
 #include "harness/frontends/program/text.h"
 #include "kbench/algebra.h"
+#include "kbench/certificate.h"
 #include "kbench/text.h"
 #include "kbench/version.h"
 #include "libkbench/base/json_text.h"
@@ -154,6 +155,11 @@ std::string format_failures(std::span<const Result> results, std::span<const Res
   return text;
 }
 
+bool passed_uncertified(const Result& result) {
+  return result.correct() &&
+         (result.certificate == kNotCertified || result.certificate == kUntried);
+}
+
 std::string format_result(const Result& r, const std::string& candidate) {
   std::string text = task_label(r) + "  " + shown(r.candidate) + "\n";
   const auto line = [&](const char* what, const std::string& value) {
@@ -168,6 +174,7 @@ std::string format_result(const Result& r, const std::string& candidate) {
     line("sizes", sizes);
   }
   if (!r.device.empty()) line("device", r.device);
+  if (passed_uncertified(r)) line("check", std::string(explain_certificate(r.certificate)));
   if (r.holds_at) line("general", holds_at_text(*r.holds_at));
   if (!r.library_calls.empty()) {
     const std::string share =

@@ -15,6 +15,8 @@ namespace kbench::program {
 /// up in one line for each set. Empty if nothing failed.
 std::string format_failures(std::span<const Result> results, std::span<const Result> unusable);
 
+/// It passed, where a shortcut is known to pass, too, or none was tried (kbench/certificate.h).
+bool passed_uncertified(const Result& result);
 /// One result in full, for `kbench run`; `candidate`: its file.
 std::string format_result(const Result& result, const std::string& candidate);
 

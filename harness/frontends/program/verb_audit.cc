@@ -32,7 +32,8 @@ using nlohmann::ordered_json;
 
 struct VerbOptions {
   TaskOptions tasks;
-  std::string preset = "smoke", backend = "reference", dtype = "f32", out, tolerances;
+  SizeOptions size;
+  std::string backend = "reference", out, tolerances;
   DeviceOptions device;
   audit::AuditOptions audit;
   std::vector<std::string> kinds;
@@ -328,8 +329,15 @@ void expect_whole(const VerbOptions& options, DType dtype,
 }
 
 int run_audit(VerbOptions options) {
-  const Preset preset = preset_from_name(options.preset);
-  const DType dtype = task_dtype_from_name(options.dtype);
+  const Preset preset = options.size.fixed_preset();
+  const DType dtype = options.size.dtype();
+  const bool kept = options.recorded || !options.out.empty() || !options.tolerances.empty();
+  if (kept && !options.size.assignments.empty()) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        "certificates and tolerances are kept for the sizes of presets: leave --set out, or "
+        "--recorded, --out and --tolerances");
+  }
   if (options.recorded) {
     print_certificates(certificates(preset, dtype));
     return kDone;
@@ -359,7 +367,7 @@ int run_audit(VerbOptions options) {
     Progress progress(stderr, selected.size());
     for (const Task* task : selected) {
       progress.begin(to_string(task->id));
-      const auto graph = build_graph(*task, preset, {}, dtype);
+      const auto graph = build_graph(options.size.at(*task));
       const auto evaluator = place.evaluator(*task, *graph);
       const audit::TaskAudit audit = audit::audit_task(*task, *graph, *evaluator, options.audit);
       file.tasks.push_back(audit::certificate_of(audit));
@@ -397,13 +405,11 @@ Verb add_audit(Command program) {
       "Certificates (docs/certificate.md) are made with --out.",
       "  kbench audit --task level1/23 --all\n"
       "  kbench audit --preset v0.1 --backend vulkan --out levels/certificates/v0.1.json\n"
+      "  kbench audit --task level1/40 --preset v0.1 --dtype bf16 --set batch_size=1\n"
       "  kbench audit --dtype f16 --kinds honest --tolerances levels/tolerances/f16.json\n"
       "  kbench audit --preset v0.1 --recorded");
+  options->size.add_to(app, /*with_auto=*/false, std::string(name_of(Preset::smoke)));
   const Command computation = app.in_group("Computation");
-  computation.add_setting("--preset PRESET", options->preset, std::string("Sizes: ") + kPresetNames,
-                          member_of(names_to(Preset::v0_1)));
-  computation.add_setting("--dtype NAME", options->dtype,
-                          "What floating tensors are stored in: f32, f16 or bf16", task_dtypes());
   computation.add_setting(
       "--backend NAME", options->backend,
       "reference (on the CPU, held to float64), or vulkan (the eager baseline's "

@@ -117,18 +117,18 @@ std::vector<TaskId> certified_tasks(const std::vector<Result>& results,
                                     const std::vector<TaskId>& tasks) {
   std::map<TaskId, std::string> known;
   std::set<std::pair<std::string, DType>> sizes;
-  bool overrides = false;
+  bool untried = false;
   for (const Result& result : results) {
     known.try_emplace(result.task, result.certificate);
     sizes.emplace(result.preset, result.dtype);
-    overrides |= result.certificate.empty();
+    untried |= result.certificate == kUntried;
   }
   std::vector<TaskId> certified;
   for (const TaskId& id : tasks) {
     const auto found = known.find(id);
     if (found != known.end()) {
       if (is_certified(found->second)) certified.push_back(id);
-    } else if (sizes.size() == 1 && !overrides) {
+    } else if (sizes.size() == 1 && !untried) {
       const auto& [preset, dtype] = *sizes.begin();
       if (is_certified(certification({id, preset, {}, dtype}))) certified.push_back(id);
     }
@@ -215,6 +215,7 @@ int run_score(const ScoreOptions& options) {
             std::to_string(tasks.size()) + (tasks.size() == 1 ? " task\n" : " tasks\n");
   }
   text += "\n" + format_leaderboard(rows);
+  if (const std::string note = untried_note(rows); !note.empty()) text += "\n" + note;
   if (!software.empty()) {
     text += "\n" + software_warning(joined(software, " and ")) + "\n" + busy_note(rows);
   }

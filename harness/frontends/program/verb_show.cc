@@ -33,17 +33,10 @@ struct ShowOptions {
 /// Explains what a pass on this task is worth.
 std::string check_text(const Task& task, const ShowOptions& options) {
   std::string text = "\nthe task's own check\n";
-  const std::string_view known = certification(options.size.at(task));
-  if (!task.trivial.empty()) {
-    text += "  trivial: " + task.trivial + "\n";
-  } else if (known == kCertifiedPrecision) {
-    text += "  certified: no known shortcut passes, nor float16, bfloat16 or TF32\n";
-  } else if (known == kCertifiedValues) {
-    text += "  certified in values: no known shortcut passes; some part in fewer bits would\n";
-  } else if (known == kNotCertified) {
-    text +=
-        "  not certified: a shortcut is known that passes, or an honest variant that does not\n";
-  }
+  text += task.trivial.empty()
+              ? "  " + std::string(explain_certificate(certification(options.size.at(task))))
+              : "  trivial: " + task.trivial;
+  text += "\n";
   if (collapses(task.id)) {
     text +=
         "  collapses: its outputs can be had for far less work; scores are given without it, too\n";

@@ -38,7 +38,7 @@ Finding with_causes(Finding finding, const runner::Built& built, const Graph& gr
     finding.message += "; " + built.approximations +
                        ", approximate functions as --use_fast_math and intrinsics make them";
   }
-  const bool by_value = certificate.empty() || certificate == kCertifiedPrecision;
+  const bool by_value = certificate == kUntried || certificate == kCertifiedPrecision;
   if (slightly && !by_value && !computes_in_less) {
     finding.verdict = Verdict::wrong_values;
   }

@@ -11,7 +11,7 @@ namespace kbench::judge {
 
 /// A finding of wrong values with what may have caused it. Values that are off by little everywhere
 /// say low_precision only where the task's check is certified to tell float16 from float32
-/// (`certificate`, as Experiment has it; empty: not known); elsewhere the module's own types do.
+/// (`certificate`, as Experiment has it; kUntried: not known); elsewhere the module's own types do.
 Finding with_causes(Finding finding, const runner::Built& built, const Graph& graph,
                     std::string_view certificate);
 

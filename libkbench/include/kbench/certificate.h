@@ -67,13 +67,16 @@ inline constexpr std::string_view kCertifiedPrecision = "precision";
 inline constexpr std::string_view kCertifiedValues = "values";  ///< but not in precision
 inline constexpr std::string_view kNotCertified = "none";
 inline constexpr std::string_view kTrivialTask = "trivial";
+inline constexpr std::string_view kUntried = "untried";  ///< there is no certificate
 inline bool is_certified(std::string_view word) {
   return word == kCertifiedValues || word == kCertifiedPrecision;
 }
-/// One of these four, by the certificates that this build carries or by the one given; empty where
-/// there is no certificate of the task at these sizes. An Experiment's own field does not count.
+/// One of these, by the certificates that this build carries or by the one given; kUntried where
+/// there is none of the task at these sizes. An Experiment's own field does not count.
 std::string_view certification(const TaskAt& at);
 std::string_view certification(const Task& task, const Certificate& certificate);
+/// What a pass is worth where the certificate is this word. Throws kInvalidArgument for any other.
+std::string_view explain_certificate(std::string_view word);
 
 /// kbench's tasks that collapse, in order: their outputs can be known without their inputs
 /// (Task::trivial), or a known rewriting (kbench/algebra.h) was measured to be twice as fast as the

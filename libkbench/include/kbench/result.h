@@ -75,7 +75,7 @@ struct Experiment : TaskAt {
   std::string settings;  ///< canonical text of what else changes a result (tolerance, ...)
   std::string version;   ///< kbench's
   /// How far the task's own check is to be trusted at these sizes (kbench/certificate.h):
-  /// "precision", "values", "none" or "trivial"; empty where that was not examined.
+  /// "precision", "values", "none" or "trivial"; "untried" where nothing was proved there.
   std::string certificate;
   /// What the candidate says that it asks of sizes (Candidate::requirements), in its words.
   std::vector<std::string> made_for;

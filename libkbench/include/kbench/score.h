@@ -98,7 +98,9 @@ struct LeaderboardRow {
   /// By task; `missing` where there is no result.
   std::vector<std::pair<TaskId, Verdict>> not_passed;
   bool software_device = false;  ///< a result was timed on a CPU: speedups say nothing about a GPU
-  int busy = 0;                  ///< correct results that were timed on a busy CPU (Result::busy)
+  /// Correct results at sizes without a certificate (kUntried), which count as not certified.
+  int untried = 0;
+  int busy = 0;  ///< correct results that were timed on a busy CPU (Result::busy)
 };
 /// Rows sorted by fast_p at the first threshold >= 1 (else the last), then geometric mean. Results
 /// of tasks not asked for are left out; of two for the same set and task the last one counts. Infra
@@ -113,8 +115,11 @@ std::vector<LeaderboardRow> leaderboard(std::span<const Result> results,
 /// The rows as an aligned text table, columns fast_0.5, fast_1, ...
 std::string format_leaderboard(std::span<const LeaderboardRow> rows);
 /// Notes below the table: the tasks that did not pass, a line a set; whether a software
-/// device was timed, and busy_note(). Empty when there is nothing of it.
+/// device was timed, untried_note() and busy_note(). Empty when there is nothing of it.
 std::string format_leaderboard_notes(std::span<const LeaderboardRow> rows);
+/// A line on results at sizes where nothing was proved of the task's check; empty where there are
+/// none.
+std::string untried_note(std::span<const LeaderboardRow> rows);
 /// A line on speedups that were measured while other processes kept the processors busy; empty
 /// where there are none.
 std::string busy_note(std::span<const LeaderboardRow> rows);
