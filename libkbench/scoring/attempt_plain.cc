@@ -1,10 +1,12 @@
 // An attempt's line straight into its fields, for files of a million.
 #include <simdjson.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
 #include "kbench/error.h"
+#include "libkbench/base/text.h"
 #include "libkbench/scoring/attempt_json.h"
 
 namespace kbench {
@@ -126,6 +128,29 @@ bool read_verdict(Element element, Attempt& attempt) {
   return true;
 }
 
+/// Whether a text of JSON escapes half of a surrogate pair.
+bool has_half_pair(std::string_view text) {
+  // The four digits of an escape at `at`, "d83d" in small letters; empty where none is.
+  const auto digits = [text](size_t at) {
+    return text.substr(std::min(at, text.size()), 2) == "\\u" ? lowered(text.substr(at + 2, 4))
+                                                              : std::string();
+  };
+  const auto half = [](const std::string& code, std::string_view second) {
+    return code.size() == 4 && code[0] == 'd' && second.find(code[1]) != second.npos;
+  };
+  for (size_t at = text.find('\\'); at < text.size(); at = text.find('\\', at)) {
+    const std::string code = digits(at);
+    if (half(code, "89ab") && half(digits(at + 6), "cdef")) {
+      at += 12;
+    } else if (half(code, "89abcdef")) {
+      return true;
+    } else {
+      at += 2;  // an escaped backslash begins no escape
+    }
+  }
+  return false;
+}
+
 /// In the order in which to_json writes them.
 constexpr std::array<Member, 20> kAttempt = {
     {{"model", [](Element e, Attempt& a) { return read_text(e, a.model); }},
@@ -154,7 +179,7 @@ constexpr std::array<Member, 20> kAttempt = {
 
 bool read_plain_attempt(std::string_view line, Attempt& attempt) {
   // simdjson takes half of a surrogate pair for a character.
-  if (line.find("\\ud") != line.npos || line.find("\\uD") != line.npos) return false;
+  if (has_half_pair(line)) return false;
   thread_local simdjson::dom::parser parser;
   Element root;
   if (parser.parse(line.data(), line.size()).get(root) != simdjson::SUCCESS) return false;

@@ -86,6 +86,22 @@ TEST(AttemptJson, SurvivesTextThatIsNotUtf8) {
   EXPECT_EQ(attempt_from_json(to_json(a)).model, "bad \xef\xbf\xbd byte");
 }
 
+TEST(PlainReading, TakesPairsOfSurrogatesAndNoHalfOfOne) {
+  Attempt a = example_attempt();
+  a.model = "a\U000e0001b";
+  const std::string line = to_json(a);
+  ASSERT_THAT(line, HasSubstr("\\udb40\\udc01"));
+  Attempt back;
+  ASSERT_TRUE(read_plain_attempt(line, back));
+  EXPECT_EQ(back.model, a.model);
+  for (const char* half :
+       {"\\udb40", "\\uDC01", "\\udb40x\\udc01", "\\\\\\udc01", "\\\\udb40\\udc01"}) {
+    std::string other = line;
+    other.replace(other.find("\\udb40"), 12, half);
+    EXPECT_FALSE(read_plain_attempt(other, back)) << half;
+  }
+}
+
 TEST(AttemptJson, IgnoresFieldsOfLaterVersions) {
   std::string line = to_json(example_attempt());
   line.insert(1, "\"later\":{\"a\":[1]},");
