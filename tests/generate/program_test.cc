@@ -107,6 +107,10 @@ TEST_F(ModelVerbs, AskJudgeRepairAndGoOn) {
   const Said more = generate("--samples 2 --attempts 3");
   EXPECT_EQ(more.code, 0) << more.err;
   EXPECT_EQ(server_->count(), 4u);
+  // Of two that are right the faster was chosen, and is measured again.
+  EXPECT_THAT(more.err, HasSubstr("winner 1/1 measured again: level1/19 coder  passed"));
+  EXPECT_THAT(more.out, HasSubstr("; 1 winner measured again"));
+  EXPECT_THAT(read_results(folder_ / "run/confirmed.jsonl"), SizeIs(1));
 
   const Said other = generate("--samples 2 --attempts 3 --goal faster:2");
   EXPECT_EQ(other.code, 2);

@@ -113,6 +113,67 @@ TEST_F(RunTest, JudgesIdenticalCandidatesOnceAndCountsEach) {
   EXPECT_THAT(places, SizeIs(8));
 }
 
+/// Right with these speedups, a sample each.
+std::shared_ptr<ScriptedModel> racer(std::vector<std::string> speedups) {
+  return model("racer", [speedups = std::move(speedups)](const Asked& asked) {
+    return answer_with("right " + speedups.at(size_t(asked.sample) - 1),
+                       std::to_string(asked.sample));
+  });
+}
+
+TEST_F(RunTest, MeasuresAWinnerAgainThatWasChosenAmongSeveral) {
+  const auto confirmed = [&] { return read_results(folder() + "/confirmed.jsonl"); };
+  const std::vector<std::string> speedups = {"1.2", "1.5", "1.1", "1.9"};
+  run(options(plan({"racer"}, 1), {racer(speedups)}));
+  EXPECT_THAT(confirmed(), SizeIs(0)) << "of one there is no choice";
+
+  RunOptions three = options(plan({"racer"}, 3), {racer(speedups)});
+  std::vector<std::string> authors, told;
+  evaluator_->on_judge = [&](const client::EvaluateRequest& request, Result&) {
+    authors.push_back(request.candidate.author);
+  };
+  three.on_confirmed = [&](const Result& result, size_t done, size_t all) {
+    told.push_back(result.set + " " + std::to_string(done) + "/" + std::to_string(all));
+  };
+  EXPECT_EQ(run(std::move(three)).status.confirmed, 1);
+  ASSERT_THAT(confirmed(), SizeIs(1));
+  EXPECT_EQ(confirmed()[0].set, "racer");
+  EXPECT_EQ(confirmed()[0].candidate, "level1_019/s02/a1/candidate.yaml");
+  EXPECT_EQ(confirmed()[0].candidate_hash, attempts().at(1).candidate_hash);
+  EXPECT_TRUE(confirmed()[0].correct());
+  EXPECT_THAT(authors, ElementsAre("racer", "racer", "")) << "in a process of its own";
+  EXPECT_THAT(told, ElementsAre("racer 1/1"));
+
+  EXPECT_EQ(run(options(plan({"racer"}, 3), {racer(speedups)})).status.confirmed, 0);
+  EXPECT_EQ(run(options(plan({"racer"}, 4), {racer(speedups)})).status.confirmed, 1);
+  ASSERT_THAT(confirmed(), SizeIs(2));
+  EXPECT_EQ(confirmed()[1].candidate, "level1_019/s04/a1/candidate.yaml");
+}
+
+TEST_F(RunTest, MeasuresAWinnerAgainOnceMoreWhereThatFailedThroughNoFaultOfIts) {
+  RunOptions first = options(plan({"racer"}, 2), {racer({"1.2", "1.5"})});
+  evaluator_->on_judge = [&](const client::EvaluateRequest& request, Result& result) {
+    if (request.candidate.author.empty()) result.verdict = Verdict::harness_error;
+  };
+  EXPECT_TRUE(run(std::move(first)).complete());
+  run(options(plan({"racer"}, 2), {racer({"1.2", "1.5"})}));
+  const std::vector<Result> confirmed = read_results(folder() + "/confirmed.jsonl");
+  ASSERT_THAT(confirmed, SizeIs(2));
+  EXPECT_EQ(confirmed[0].verdict, Verdict::harness_error);
+  EXPECT_TRUE(confirmed[1].correct());
+}
+
+TEST_F(RunTest, MeasuresNoWinnerAgainOnceItIsInterrupted) {
+  std::stop_source interrupt;
+  RunOptions one = options(plan({"racer"}, 2), {racer({"1.2", "1.5"})});
+  one.interrupt = interrupt.get_token();
+  evaluator_->on_judge = [&](const client::EvaluateRequest&, Result& result) {
+    if (result.speedup.point == 1.5) interrupt.request_stop();
+  };
+  EXPECT_EQ(run(std::move(one)).status.confirmed, 0);
+  EXPECT_THAT(read_results(folder() + "/confirmed.jsonl"), SizeIs(0));
+}
+
 TEST_F(RunTest, CountsAnswersWithoutACandidate) {
   const auto one = model("m", [](const Asked& asked) {
     return asked.attempt == 1 ? "I would rather not." : answer_with("right 1");

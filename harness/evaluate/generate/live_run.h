@@ -47,6 +47,10 @@ class Run {
   Result step_on(RunEvaluator& evaluator, Waiting& waiting, const client::EvaluateRequest& asked);
   void take_outcome(const std::shared_ptr<Waiting>& waiting, const queue::Outcome& outcome);
   void guarded(const std::function<void()>& work);
+  /// Measures winners again that were chosen among several measurements and were not yet.
+  void confirm_winners();
+  Result confirmed_on(RunEvaluator& evaluator, const Attempt& winner,
+                      const client::EvaluateRequest& asked);
 
   std::unique_ptr<Chain> begin(uint32_t number);
   /// Replays a chain's attempts from the files; returns its next answer if that is recorded.
@@ -58,6 +62,8 @@ class Run {
   Attempt described(const Chain& chain, const Answer& answer, const Reading& reading,
                     Attempt attempt) const;
   void keep_result(const Attempt& attempt, Result result);
+  /// A result that says whose it is: model, task, and the candidate in the model's folder.
+  Result labelled(const Attempt& attempt, Result result) const;
   void lose_chain(const Chain& chain, const std::string& why);
   /// Runs `work`, which reads or writes files of one chain. If it fails, the chain goes no further
   /// in this process and the run continues. Returns whether it succeeded.

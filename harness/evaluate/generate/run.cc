@@ -73,6 +73,7 @@ RunOutcome Run::run() {
   // last may still hand the queue another step, which is cancelled too.
   queue_->wait();
   behind_.reset();
+  if (options_.judging && scheduler_.judges() && !failure_) confirm_winners();
   for (size_t device = 0; device < options_.evaluators.size() && options_.on_warning; ++device) {
     const std::string why = queue_->trouble_of(device);
     if (why.empty()) continue;

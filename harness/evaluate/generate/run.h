@@ -41,12 +41,13 @@ struct Member {
 /// Progress of a run.
 struct Status {
   uint32_t chains = 0, done = 0;
-  uint32_t lost = 0;     ///< chains that stopped in this process: unanswered, or not judged
-  int64_t attempts = 0;  ///< counted ones, including earlier processes'
-  int64_t passed = 0;    ///< of the attempts
-  int64_t requests = 0;  ///< by this process
-  int64_t judged = 0;    ///< on a device, by this process
-  int64_t reused = 0;    ///< verdicts taken over from identical candidates
+  uint32_t lost = 0;      ///< chains that stopped in this process: unanswered, or not judged
+  int64_t attempts = 0;   ///< counted ones, including earlier processes'
+  int64_t passed = 0;     ///< of the attempts
+  int64_t requests = 0;   ///< by this process
+  int64_t judged = 0;     ///< on a device, by this process
+  int64_t reused = 0;     ///< verdicts taken over from identical candidates
+  int64_t confirmed = 0;  ///< winners measured again, by this process
   size_t waiting = 0, under_way = 0, most_waiting = 0;
   Spent spent;
   double seconds = 0;         ///< since this process began the run
@@ -70,6 +71,8 @@ struct RunOptions {
   std::function<double()> now = {};
   /// Called after each attempt, by one thread at a time.
   std::function<void(const Attempt&, const Status&)> on_attempt = {};
+  /// Called after each winner that was measured again, by one thread at a time: `done` of `all`.
+  std::function<void(const Result&, size_t done, size_t all)> on_confirmed = {};
   /// A warning, such as a model that is given up. Called by any thread.
   std::function<void(const std::string&)> on_warning = {};
 };
@@ -81,6 +84,8 @@ struct RunOutcome {
   bool complete() const { return status.done == status.chains; }
 };
 
+/// At the end of a run that judged and was not interrupted, winners that were chosen among several
+/// measurements are measured again, into confirmed.jsonl; one that cannot be is a warning.
 /// The caller holds the folder's RunLock. Throws kIo and kParse; and an evaluator's Error, and
 /// kDeviceLost when no device is left, after every answer that was received is on disk.
 RunOutcome run(const RunFolder& folder, RunOptions options);

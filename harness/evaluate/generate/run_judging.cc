@@ -1,8 +1,11 @@
 // Judging: the queue gives each answer to a device, which judges and investigates its candidate,
 // and the outcome is recorded.
+#include <mutex>
 #include <utility>
 
 #include "harness/evaluate/generate/live_run.h"
+#include "harness/evaluate/generate/winners.h"
+#include "kbench/text.h"
 
 namespace kbench::generate {
 
@@ -97,7 +100,7 @@ void Run::finish(std::unique_ptr<Chain> chain, const Answer& answer, const Readi
   scheduler_.go_on(std::move(chain), member);
 }
 
-void Run::keep_result(const Attempt& attempt, Result result) {
+Result Run::labelled(const Attempt& attempt, Result result) const {
   result.set = attempt.model;
   result.task = attempt.task;
   result.candidate_hash = attempt.candidate_hash;
@@ -109,7 +112,61 @@ void Run::keep_result(const Attempt& attempt, Result result) {
           : attempt.candidate;
   candidate.erase(0, set.size());
   result.candidate = candidate;
-  store_.results().append(result);
+  return result;
+}
+
+void Run::keep_result(const Attempt& attempt, Result result) {
+  store_.results().append(labelled(attempt, std::move(result)));
+}
+
+Result Run::confirmed_on(RunEvaluator& evaluator, const Attempt& winner,
+                         const client::EvaluateRequest& asked) {
+  if (options_.interrupt.stop_requested()) throw Cancelled();
+  const CandidateSource source = in_memory(asked.candidate);
+  return evaluator.judge(
+      {options_.episode.prompt.at(winner.task), *source.files, winner.candidate_hash}, asked);
+}
+
+void Run::confirm_winners() {
+  try {
+    const std::vector<Attempt> winners = winners_of(store_.folder(), /*unconfirmed=*/true);
+    if (winners.empty()) return;
+    ResultWriter writer(store_.folder().confirmed());
+    std::mutex writing;
+    std::optional<Error> trouble;
+    size_t done = 0;
+    std::vector<queue::Job> jobs;
+    for (const Attempt& winner : winners) {
+      queue::Job& job = jobs.emplace_back();
+      // Of no author: it has a process that nothing ran in before.
+      job.request.candidate = store_.folder().path() + "/" + winner.candidate;
+      job.group = to_string(winner.task);
+      job.work = [&](queue::QueueJudge& device, const client::EvaluateRequest& asked) {
+        return confirmed_on(static_cast<RunEvaluator&>(device), winner, asked);
+      };
+      job.on_outcome = [&](const queue::Outcome& outcome) {
+        const std::lock_guard hold(writing);
+        if (outcome.error) trouble = outcome.error;
+        if (!outcome.result) return;
+        const Result result = labelled(winner, *outcome.result);
+        try {
+          writer.append(result);
+        } catch (const Error& e) {
+          trouble = e;
+        }
+        ++done;
+        if (options_.on_confirmed) options_.on_confirmed(result, done, winners.size());
+      };
+    }
+    queue_->add_all(std::move(jobs));
+    queue_->wait();
+    counts_.confirmed = static_cast<int64_t>(done);
+    if (trouble) throw Error(*trouble);
+  } catch (const Error& e) {
+    if (options_.on_warning) {
+      options_.on_warning("not all winners were measured again: " + shown(e.what(), 500));
+    }
+  }
 }
 
 }  // namespace kbench::generate

@@ -70,6 +70,19 @@ void RunProgress::attempt(const Attempt& attempt, const generate::Status& status
   }
 }
 
+void RunProgress::confirmed(const Result& result, size_t done, size_t all) {
+  const std::lock_guard hold(mutex_);
+  if (!bar_) bar_ = std::make_unique<Progress>(stderr, 0);
+  const std::string text = "winner " + std::to_string(done) + "/" + std::to_string(all) +
+                           " measured again: " + to_string(result.task) + " " + shown(result.set);
+  if (isatty(STDERR_FILENO) == 1) {
+    bar_->begin(text);
+  } else {
+    bar_->note(text + "  " + std::string(name_of(result.verdict)) +
+               (result.correct() ? "  " + format_speedup(result.speedup) : ""));
+  }
+}
+
 void RunProgress::warn(const std::string& line) {
   const std::lock_guard hold(mutex_);
   if (bar_) return bar_->warn(line);
@@ -99,6 +112,7 @@ std::string format_outcome(const std::string& folder, const generate::RunOutcome
             std::to_string(s.judged) + " times";
   }
   if (s.reused > 0) text += "; " + std::to_string(s.reused) + " verdicts of identical candidates";
+  if (s.confirmed > 0) text += "; " + counted(s.confirmed, "winner") + " measured again";
   text += "\n";
   if (s.lost > 0) {
     text += "  " + std::to_string(s.lost) +
@@ -138,6 +152,7 @@ std::string outcome_json(const std::string& folder, const generate::RunOutcome& 
                      {"requests", s.requests},
                      {"judged", s.judged},
                      {"reused_verdicts", s.reused},
+                     {"confirmed", s.confirmed},
                      {"tokens",
                       {{"input", s.spent.input},
                        {"output", s.spent.output},

@@ -15,6 +15,7 @@ namespace kbench::program {
 class RunProgress {
  public:
   void attempt(const Attempt& attempt, const generate::Status& status);
+  void confirmed(const Result& result, size_t done, size_t all);
   void warn(const std::string& line);
   void close();
 

@@ -134,6 +134,9 @@ int run_generate(GenerateOptions options) {
   run.on_attempt = [&](const Attempt& attempt, const generate::Status& status) {
     progress.attempt(attempt, status);
   };
+  run.on_confirmed = [&](const Result& result, size_t done, size_t all) {
+    progress.confirmed(result, done, all);
+  };
   run.on_warning = [&](const std::string& text) {
     events.add(event("warning", text));
     progress.warn(text);

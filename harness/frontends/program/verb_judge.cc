@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "harness/evaluate/client/device_list.h"
+#include "harness/evaluate/generate/winners.h"
 #include "harness/frontends/program/judge_all.h"
 #include "harness/frontends/program/progress.h"
 #include "harness/frontends/program/prompt_sets.h"
@@ -49,6 +50,10 @@ struct Stored {
   TaskId task;
 };
 
+Stored stored(const Attempt& attempt) {
+  return {attempt.model, attempt.candidate, attempt.candidate_hash, attempt.task};
+}
+
 /// Each distinct candidate of a model on a task, in order.
 std::vector<Stored> distinct_candidates(const RunFolder& folder) {
   std::vector<Stored> all;
@@ -57,25 +62,10 @@ std::vector<Stored> distinct_candidates(const RunFolder& folder) {
     if (attempt.outcome != Outcome::candidate || attempt.candidate.empty()) return;
     if (attempt.verdict == Verdict::invalid_candidate) return;  // on every device, at every size
     if (!seen.insert(attempt.model + " " + attempt.candidate_hash).second) return;
-    all.push_back({attempt.model, attempt.candidate, attempt.candidate_hash, attempt.task});
+    all.push_back(stored(attempt));
   });
   std::stable_sort(all.begin(), all.end(),
                    [](const Stored& a, const Stored& b) { return a.task < b.task; });
-  return all;
-}
-
-/// Each model's best candidate on each task, by the speedup measured so far.
-std::vector<Stored> winners(const RunFolder& folder) {
-  std::map<std::pair<TaskId, std::string>, std::pair<double, Stored>> best;
-  read_attempts(folder.attempts(), [&](const Attempt& attempt) {
-    if (!attempt.correct()) return;
-    const auto [entry, is_new] = best.try_emplace({attempt.task, attempt.model});
-    if (!is_new && entry->second.first >= attempt.speedup.point) return;
-    entry->second = {attempt.speedup.point,
-                     {attempt.model, attempt.candidate, attempt.candidate_hash, attempt.task}};
-  });
-  std::vector<Stored> all;
-  for (auto& [key, value] : best) all.push_back(std::move(value.second));
   return all;
 }
 
@@ -184,6 +174,10 @@ int judge_open(const RunFolder& folder, const Settings& settings, Devices device
   run.on_attempt = [&](const Attempt& attempt, const generate::Status& status) {
     progress.attempt(attempt, status);
   };
+  run.on_confirmed = [&](const Result& result, size_t done, size_t all) {
+    progress.confirmed(result, done, all);
+  };
+  run.on_warning = [&](const std::string& text) { progress.warn(text); };
   const generate::RunOutcome outcome = generate::run(folder, std::move(run));
   progress.close();
   say(json ? outcome_json(folder.path(), outcome, /*judging=*/true, devices.first.software())
@@ -231,7 +225,11 @@ int run_judge_verb(const JudgeOptions& options) {
                         device.value_or("the same device") + " at preset " +
                         preset_in_words(name_of(episode.prompt.preset), episode.prompt.dtype));
       }
-      return judge_into(folder.confirmed(), winners(folder), folder, std::move(judges), at, signals,
+      std::vector<Stored> winners;
+      for (const Attempt& winner : generate::winners_of(folder, /*unconfirmed=*/false)) {
+        winners.push_back(stored(winner));
+      }
+      return judge_into(folder.confirmed(), winners, folder, std::move(judges), at, signals,
                         options.json);
     }
     const std::string path = folder.path() + "/judged/" + file_of(at, devices.first.name);
@@ -255,15 +253,16 @@ Verb add_judge(Command program) {
       "Judges the candidates that a run keeps, and asks no model. As the run was begun, it judges "
       "what is not judged yet (of kbench generate --no-judge, or where a judge failed). On another "
       "device or at other sizes it judges every different candidate there, into a file of results "
-      "under RUN/judged. With --confirm it measures the best candidate of each model on each task "
-      "once more, on fresh inputs, into RUN/confirmed.jsonl, which kbench report then goes by: the "
-      "best of many noisy measurements is too good.",
+      "under RUN/judged. The best candidate of each model on each task is measured once more, on "
+      "fresh inputs, where it was chosen among several measurements, into RUN/confirmed.jsonl, "
+      "which kbench report goes by: the best of many noisy measurements is too good. With "
+      "--confirm that is all it does, also of those with no choice.",
       "  kbench judge run1\n"
       "  kbench judge run1 --confirm\n"
       "  kbench judge run1 --device 1 --preset v0.1");
   app.add_option("RUN", options->run, "The run's folder", readable()).required();
   const Command output = app.in_group("Output");
-  output.add_flag("--confirm", options->confirm, "Measure the winners once more");
+  output.add_flag("--confirm", options->confirm, "Measure all winners once more, and nothing else");
   options->size.add_to(app, /*with_auto=*/true);
   options->device.add_remote_to(app);
   options->measure.add_to(app);
