@@ -13,7 +13,7 @@ using Kind = RunnerFailure::Kind;
 
 Finding blamed(Kind kind, const char* stage, bool ran, ErrorCode code = ErrorCode::kInternal) {
   const RunnerFailure failure{kind, code, "said so"};
-  return failure_verdict(failure, {stage, ran, nullptr}, Limits{});
+  return failure_verdict(failure, {stage, ran, nullptr, {}, run_limit(Limits{}, false)}, Limits{});
 }
 
 TEST(FailureVerdict, NamesTheLimitThatWasSet) {
@@ -25,9 +25,10 @@ TEST(FailureVerdict, NamesTheLimitThatWasSet) {
             "took longer than 10 s while running on the device (sample); --device-seconds sets the "
             "limit");
   const RunnerFailure hang{Kind::device, ErrorCode::kTimeout, "said so"};
-  EXPECT_THAT(failure_verdict(hang, {"warm-up", true, nullptr, {"relu"}}, Limits{}).message,
+  const TimeLimit run = run_limit(Limits{}, false);
+  EXPECT_THAT(failure_verdict(hang, {"warm-up", true, nullptr, {"relu"}, run}, Limits{}).message,
               HasSubstr("(warm-up), kernel relu; --device-seconds sets the limit"));
-  EXPECT_THAT(failure_verdict(hang, {"warm-up", true, nullptr, {"a", "b"}}, Limits{}).message,
+  EXPECT_THAT(failure_verdict(hang, {"warm-up", true, nullptr, {"a", "b"}, run}, Limits{}).message,
               HasSubstr("(warm-up), one of its kernels a, b; --device-seconds"));
   EXPECT_EQ(blamed(Kind::device, "warm-up", true, ErrorCode::kTimeout).verdict, Verdict::timeout);
 }
@@ -35,7 +36,8 @@ TEST(FailureVerdict, NamesTheLimitThatWasSet) {
 TEST(FailureVerdict, NamesTheLimitOfCompilingThatActed) {
   const RunnerFailure failure{RunnerFailure::Kind::device, ErrorCode::kTimeout, "too long"};
   const auto said = [&](const Limits& limits, runner::RunnerKind kind) {
-    const Finding found = failure_verdict(failure, {.stage = "compile", .kind = kind}, limits);
+    const Finding found = failure_verdict(
+        failure, {.stage = "compile", .limit = compile_limit(limits, kind)}, limits);
     EXPECT_EQ(found.verdict, Verdict::timeout);
     return found.message;
   };
@@ -48,6 +50,32 @@ TEST(FailureVerdict, NamesTheLimitOfCompilingThatActed) {
   const RunnerFailure late{RunnerFailure::Kind::late, ErrorCode::kTimeout, ""};
   EXPECT_EQ(failure_verdict(late, {.stage = "compile"}, {.total_seconds = 5}).message,
             "took longer than 5 s in all, while compiling; --total-seconds sets the limit");
+}
+
+TEST(FailureVerdict, NamesTheLimitThatActsWhereAModuleMayCompile) {
+  Limits limits;
+  limits.device_seconds = 2;
+  limits.compile_seconds = 25;
+  const RunnerFailure hang{Kind::timeout, ErrorCode::kInternal, "said so"};
+  const auto said = [&](bool compiles) {
+    return failure_verdict(hang, {"warm-up", true, nullptr, {}, run_limit(limits, compiles)},
+                           limits)
+        .message;
+  };
+  EXPECT_THAT(said(true), HasSubstr("took longer than 25 s while running on the device (warm-up)"));
+  EXPECT_THAT(said(true), HasSubstr("--compile-seconds sets the limit"));
+  EXPECT_THAT(said(false), HasSubstr("took longer than 2 s"));
+  EXPECT_THAT(said(false), HasSubstr("--device-seconds sets the limit"));
+  limits.device_seconds = 60;
+  EXPECT_THAT(said(true), HasSubstr("took longer than 60 s"));
+}
+
+TEST(FailureVerdict, NamesTheLimitOfAll) {
+  const Finding late = blamed(Kind::late, "warm-up", true);
+  EXPECT_EQ(late.verdict, Verdict::timeout);
+  EXPECT_EQ(late.message,
+            "took longer than 120 s in all, while running on the device (warm-up); "
+            "--total-seconds sets the limit");
 }
 
 TEST(FailureVerdict, ARunnerThatEndsIsACrashedCandidate) {

@@ -27,20 +27,16 @@ Verdict verdict_of(ErrorCode code) {
 }
 
 /// Names the limit that was set; the judge waits longer, for the answer to arrive.
-std::string over_limit(const RunnerState& state, const Limits& limits,
-                       const std::string& otherwise) {
+std::string over_limit(const RunnerState& state, const std::string& otherwise) {
   if (state.stage == "load") return otherwise;
-  const double seconds =
-      state.stage == "compile" ? compile_limit(limits, state.kind).seconds : limits.device_seconds;
-  return "took longer than " + number_text(seconds) + " s";
+  return "took longer than " + number_text(state.limit.seconds) + " s";
 }
 
 /// Names the kernels that timed out, and the program's flag that sets the limit.
-std::string of_limit(const RunnerState& state, const Limits& limits) {
+std::string of_limit(const RunnerState& state) {
   if (state.stage == "load") return "";
-  if (state.stage == "compile") {
-    return "; " + compile_limit(limits, state.kind).set_by + " sets the limit";
-  }
+  const std::string limit = "; " + state.limit.set_by + " sets the limit";
+  if (state.stage == "compile") return limit;
   constexpr size_t kNamed = 4;
   std::string text;
   for (size_t i = 0; i < std::min(state.kernels.size(), kNamed); ++i) {
@@ -50,7 +46,7 @@ std::string of_limit(const RunnerState& state, const Limits& limits) {
   if (state.kernels.size() > kNamed) {
     text += " and " + std::to_string(state.kernels.size() - kNamed) + " more";
   }
-  return text + "; --device-seconds sets the limit";
+  return text + limit;
 }
 
 /// A write to read-only memory that the runner of a software device reports of itself.
@@ -67,11 +63,19 @@ Finding written_to(const RunnerFailure& failure, const Graph* graph) {
 
 }  // namespace
 
-CompileLimit compile_limit(const Limits& limits, runner::RunnerKind kind) {
+TimeLimit compile_limit(const Limits& limits, runner::RunnerKind kind) {
   const bool module = kind == runner::RunnerKind::torch;
   const double seconds = module ? limits.extension_seconds() : limits.compile_seconds;
   if (limits.total_seconds < seconds) return {limits.total_seconds, "--total-seconds"};
   return {seconds, module ? "six times --compile-seconds" : "--compile-seconds"};
+}
+
+TimeLimit run_limit(const Limits& limits, bool compiles) {
+  if (compiles && limits.compile_seconds > limits.device_seconds) {
+    return {limits.compile_seconds,
+            "as the first runs of a module may compile kernels, --compile-seconds"};
+  }
+  return {limits.device_seconds, "--device-seconds"};
 }
 
 bool on_device(const std::string& stage) {
@@ -93,8 +97,7 @@ Finding failure_verdict(const RunnerFailure& failure, const RunnerState& state,
   const std::string where = " " + while_in(state.stage);
   switch (failure.kind) {
     case RunnerFailure::Kind::timeout:
-      return {Verdict::timeout,
-              over_limit(state, limits, failure.message) + where + of_limit(state, limits)};
+      return {Verdict::timeout, over_limit(state, failure.message) + where + of_limit(state)};
     case RunnerFailure::Kind::late:
       return {Verdict::timeout, "took longer than " + number_text(limits.total_seconds) +
                                     " s in all," + where + "; --total-seconds sets the limit"};
@@ -116,7 +119,7 @@ Finding failure_verdict(const RunnerFailure& failure, const RunnerState& state,
       return {Verdict::harness_error, failure.message + where};
     case RunnerFailure::Kind::device: {
       if (failure.code == ErrorCode::kTimeout && state.stage != "load") {
-        return {Verdict::timeout, over_limit(state, limits, "") + where + of_limit(state, limits)};
+        return {Verdict::timeout, over_limit(state, "") + where + of_limit(state)};
       }
       const Verdict verdict = verdict_of(failure.code);
       // The candidate may have caused any fault in a process that has run it.

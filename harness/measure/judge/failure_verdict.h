@@ -11,22 +11,27 @@
 
 namespace kbench::judge {
 
+/// How long a candidate's answer is waited for, and the part of the command line that sets it:
+/// "--device-seconds".
+struct TimeLimit {
+  double seconds = 0;
+  std::string set_by = {};
+};
+
 /// What the runner was doing.
 struct RunnerState {
   std::string stage;                      ///< "load", "compile", "warm-up", "sample"
   bool ran = false;                       ///< a line of the candidate may have been executed
   const Graph* graph = nullptr;           ///< the task's, where it is known
   std::vector<std::string> kernels = {};  ///< the candidate's, where they are known
-  runner::RunnerKind kind = runner::RunnerKind::vulkan;
+  TimeLimit limit = {};                   ///< of the stage, once the file is read
 };
 
-/// What compiling a candidate may take, no more than its whole trial, and what of the program sets
-/// that: "six times --compile-seconds".
-struct CompileLimit {
-  double seconds;
-  std::string set_by;
-};
-CompileLimit compile_limit(const Limits& limits, runner::RunnerKind kind);
+/// For compiling a candidate: no more than its whole trial may take.
+TimeLimit compile_limit(const Limits& limits, runner::RunnerKind kind);
+/// For one run on the device. The first runs of a module may compile kernels (`compiles`), and have
+/// the time of compiling if that is longer.
+TimeLimit run_limit(const Limits& limits, bool compiles);
 
 /// True while the candidate is on the device.
 bool on_device(const std::string& stage);

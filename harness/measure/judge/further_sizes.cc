@@ -93,7 +93,7 @@ void FurtherSizes::try_fixed(const client::EvaluateRequest& there, const ValuesA
 }
 
 void FurtherSizes::try_drawn(const client::EvaluateRequest& there, const ValuesAt& values_at,
-                             Result& result) {
+                             process::Deadline& total, Result& result) {
   constexpr int kSets = 6;
   /// Once this has taken so long, no further set is tried: it is mostly compiling, and a verdict
   /// without it takes half a second.
@@ -117,7 +117,9 @@ void FurtherSizes::try_drawn(const client::EvaluateRequest& there, const ValuesA
   int asked = 0;
   const auto start = Clock::now();
   const auto late = [&] {
-    return ++asked > 1 && seconds_since(start) > kMostSeconds && !there.options.general;
+    if (++asked == 1) return false;
+    const bool enough = seconds_since(start) > kMostSeconds && !there.options.general;
+    return enough || total.passed();
   };
   result.holds_at = try_drawn_sizes(sets, values_at, late);
   begun_.clear();
@@ -125,7 +127,8 @@ void FurtherSizes::try_drawn(const client::EvaluateRequest& there, const ValuesA
 }
 
 void FurtherSizes::look(const client::EvaluateRequest& request, const JudgeThere& judge_there,
-                        const std::function<bool()>& ended, Result& result) {
+                        const std::function<bool()>& ended, process::Deadline& total,
+                        Result& result) {
   if (!wanted(request, result)) return;
   client::EvaluateRequest there = at_small_sizes(request, source_);
   double queued_s = 0;
@@ -141,7 +144,7 @@ void FurtherSizes::look(const client::EvaluateRequest& request, const JudgeThere
       }
       queued_s += found.stage_s[client::kQueueStage];
       // A runner in which the candidate has run before may be what fails: a new one decides.
-      if (found.correct() || !in_own_runner || ended()) return found;
+      if (found.correct() || !in_own_runner || ended() || total.passed()) return found;
       retire();
     }
   };
@@ -155,7 +158,7 @@ void FurtherSizes::look(const client::EvaluateRequest& request, const JudgeThere
   if (result.preset == name_of(Preset::smoke)) {
     timed("other_sizes", [&] { try_fixed(there, values_at, result); });
   }
-  if (result.correct()) timed("drawn_sizes", [&] { try_drawn(there, values_at, result); });
+  if (result.correct()) timed("drawn_sizes", [&] { try_drawn(there, values_at, total, result); });
 }
 
 }  // namespace kbench::judge

@@ -9,6 +9,7 @@
 #include "harness/evaluate/client/protocol.h"
 #include "harness/measure/judge/candidate_build.h"
 #include "harness/measure/judge/runner_supply.h"
+#include "harness/measure/process/deadline.h"
 #include "harness/measure/runner/runner_kind.h"
 #include "kbench/candidate_source.h"
 #include "kbench/result.h"
@@ -40,14 +41,16 @@ class FurtherSizes {
   /// At preset smoke, runs it at two sizes that are the same for every candidate of the task: many
   /// faults show only at sizes that are not multiples of a block's. A wrong result there is the
   /// candidate's failure. Then, at every preset, runs it at sizes drawn for this evaluation, and
-  /// fills Result::holds_at. `ended` says whether the judge has to stop.
+  /// fills Result::holds_at. `ended` says whether the judge has to stop; once `total` has passed,
+  /// which `judge_there` counts, no further set is tried.
   void look(const client::EvaluateRequest& request, const JudgeThere& judge_there,
-            const std::function<bool()>& ended, Result& result);
+            const std::function<bool()>& ended, process::Deadline& total, Result& result);
 
  private:
   using ValuesAt = std::function<Result(const Variables&)>;
   void try_fixed(const client::EvaluateRequest& there, const ValuesAt& values_at, Result& result);
-  void try_drawn(const client::EvaluateRequest& there, const ValuesAt& values_at, Result& result);
+  void try_drawn(const client::EvaluateRequest& there, const ValuesAt& values_at,
+                 process::Deadline& total, Result& result);
   void begin_at(const std::vector<Variables>& sizes, client::EvaluateRequest request);
 
   RunnerSupply& supply_;

@@ -101,8 +101,9 @@ class Judge {
  private:
   Result judge_as_asked(const client::EvaluateRequest& request, bool at_other_sizes,
                         const std::stop_token& cancelled, const std::stop_token& others,
-                        bool& device_gone);
-  TrialContext trial_context(const std::stop_token& cancelled, const std::stop_token& others);
+                        process::Deadline& total, bool& device_gone);
+  TrialContext trial_context(const std::stop_token& cancelled, const std::stop_token& others,
+                             process::Deadline& total);
   void prove_device();
 
   std::string subject() const;
@@ -194,7 +195,8 @@ void Judge::prove_device() {
   }
 }
 
-TrialContext Judge::trial_context(const std::stop_token& cancelled, const std::stop_token& others) {
+TrialContext Judge::trial_context(const std::stop_token& cancelled, const std::stop_token& others,
+                                  process::Deadline& total) {
   return {.device = *device_,
           .workspace = *workspace_,
           .kernels = *kernels_,
@@ -207,6 +209,7 @@ TrialContext Judge::trial_context(const std::stop_token& cancelled, const std::s
           .clock = *clock_,
           .opponents = opponents_,
           .roofline = roofline_,
+          .total = total,
           .others = others};
 }
 
@@ -228,11 +231,11 @@ bool ended_cleanly(const Result& result, const TrialEnd& end, bool ran) {
   return whole && end.launched_by != runner::RunnerKind::cuda;
 }
 
-/// `at_other_sizes`: a trial that the judge adds itself, not a request of the client's. Throws
-/// client::StillCompiling where the request lets it.
+/// `at_other_sizes`: a trial that the judge adds itself, not a request of the client's; it has what
+/// is left of `total`. Throws client::StillCompiling where the request lets it.
 Result Judge::judge_as_asked(const client::EvaluateRequest& request, bool at_other_sizes,
                              const std::stop_token& cancelled, const std::stop_token& others,
-                             bool& device_gone) {
+                             process::Deadline& total, bool& device_gone) {
   const auto start_time = std::chrono::steady_clock::now();
   Result result;
   // A failure that is not the candidate's (a runner that does not start or is killed from outside,
@@ -242,6 +245,7 @@ Result Judge::judge_as_asked(const client::EvaluateRequest& request, bool at_oth
   for (int attempt = 1; attempt <= kAttempts; ++attempt) {
     result = Result();
     if (attempt > 1) lock_->release();
+    if (!at_other_sizes) total = process::Deadline(request.options.limits.total_seconds);
     trial::describe_device(result, device_->snapshot(), request.options);
     TrialEnd end;
     try {
@@ -260,7 +264,7 @@ Result Judge::judge_as_asked(const client::EvaluateRequest& request, bool at_oth
           on_progress = [](const Progress& p) { answer("progress", client::to_json(p)); };
         }
         end = Trial(
-                  trial_context(cancelled, may_leave ? others : std::stop_token()), *build,
+                  trial_context(cancelled, may_leave ? others : std::stop_token(), total), *build,
                   [](const char* name) { answer("stage", name); }, on_progress)
                   .run(result);
       } catch (client::StillCompiling& still) {
@@ -321,13 +325,14 @@ Result Judge::judge(const client::EvaluateRequest& request, const Requests::Rece
   const auto start_time = std::chrono::steady_clock::now();
   const LockRelease release_lock{*lock_};
   further_sizes_.retire();  // Of a request that ended by an error.
-  Result result =
-      judge_as_asked(request, /*at_other_sizes=*/false, cancelled, received.others, device_gone);
+  process::Deadline total(request.options.limits.total_seconds);
+  Result result = judge_as_asked(request, /*at_other_sizes=*/false, cancelled, received.others,
+                                 total, device_gone);
   const auto ended = [&] { return device_gone || cancelled.stop_requested(); };
   const auto judge_there = [&](const client::EvaluateRequest& there) {
-    return judge_as_asked(there, /*at_other_sizes=*/true, cancelled, {}, device_gone);
+    return judge_as_asked(there, /*at_other_sizes=*/true, cancelled, {}, total, device_gone);
   };
-  if (!ended()) further_sizes_.look(request, judge_there, ended, result);
+  if (!ended()) further_sizes_.look(request, judge_there, ended, total, result);
   further_sizes_.retire();
   const std::vector<std::string> said = device_->take_validation_messages();
   if (!said.empty()) {

@@ -254,7 +254,7 @@ bool RunnerProcess::answers_within(std::chrono::milliseconds wait) {
     early_ = next_frame();
     process_->output();  // Keeps its pipe from filling.
     if (early_ || channel_.ended() || process_->poll().ended || holds_too_much() ||
-        options_.cancelled.stop_requested() || (options_.trial && options_.trial->passed())) {
+        options_.cancelled.stop_requested() || (options_.total && options_.total->passed())) {
       return true;
     }
     if (std::chrono::steady_clock::now() >= end) return false;
@@ -280,8 +280,8 @@ process::Frame RunnerProcess::receive_frame(double seconds) {
     }
     process_->output();  // Keeps its pipe from filling.
     if (channel_.ended() || process_->poll().ended) fail_ended();
-    if (options_.trial && options_.trial->passed()) {
-      fail(RunnerFailure::Kind::late, "took longer than its trial may");
+    if (options_.total && options_.total->passed()) {
+      fail(RunnerFailure::Kind::late, "it takes too long in all");
     }
     if (deadline.passed()) {
       fail(RunnerFailure::Kind::timeout, "took longer than " + number_text(seconds) + " s");

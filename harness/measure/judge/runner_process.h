@@ -28,7 +28,7 @@ namespace kbench::judge {
 struct RunnerFailure {
   enum class Kind {
     timeout,    ///< no answer within the limit
-    late,       ///< nor within what is left of its trial's
+    late,       ///< the time of all that is asked for has passed: end_with()
     memory,     ///< it held more host memory than allowed
     ended,      ///< it crashed or left
     wrote,      ///< it says that it wrote to what is mapped read-only: `given`, `place`, `bytes`
@@ -60,7 +60,7 @@ class RunnerProcess {
     /// Runners are forked from it while it lives; null: each is a new process.
     std::shared_ptr<process::Prototype> prototype = nullptr;
     std::stop_token cancelled = {};      ///< once requested, every request fails
-    process::Deadline* trial = nullptr;  ///< once passed, every request fails; null: none
+    process::Deadline* total = nullptr;  ///< once passed, every request fails; null: none
     /// It is one of these until its device is open.
     std::shared_ptr<process::PausableProcesses> pausable =
         std::make_shared<process::PausableProcesses>();
@@ -138,8 +138,8 @@ class RunnerProcess {
 
   /// From now on every wait for it, and for another(), ends soon after a stop is requested.
   void end_when(std::stop_token cancelled) { options_.cancelled = std::move(cancelled); }
-  /// The same once a trial's time is up, which must outlive that; null: no longer.
-  void end_with(process::Deadline* trial) { options_.trial = trial; }
+  /// The same once the request's time is up, which must outlive that; null: no longer.
+  void end_with(process::Deadline* total) { options_.total = total; }
   /// Once requested, a wait of more than a second throws client::StillCompiling, and the answer is
   /// still to come.
   void leave_for(std::stop_token others) { others_ = std::move(others); }

@@ -71,7 +71,9 @@ Trial::Trial(const TrialContext& context, CandidateBuild& build,
       on_stage_(std::move(on_stage)),
       on_progress_(std::move(on_progress)),
       secret_(request_.options.seed),
-      deadline_(request_.options.limits.total_seconds) {}
+      deadline_(context.total) {
+  deadline_.leave_out();  // What was before it.
+}
 
 void Trial::stage(const char* name) {
   stage_ = name;
@@ -140,8 +142,7 @@ TrialEnd Trial::run(Result& result) {
     }
     end_.device_in_doubt = on_device(stage_);
     const Graph* graph = task() ? &task()->graph() : nullptr;
-    refuse(failure_verdict(failure,
-                           {stage_, candidate().ran(), graph, built_.kernels, build_.kind()},
+    refuse(failure_verdict(failure, {stage_, candidate().ran(), graph, built_.kernels, limit()},
                            options_.limits));
     end_.infrastructure_fault = result.verdict == Verdict::harness_error;
   }
@@ -343,7 +344,7 @@ std::optional<Finding> Trial::set_up_again(trial::Contents contents) {
   }
   checks.record_hashes(commands, false);
   commands.submit_and_wait(kHarnessSeconds);
-  const double seconds = options_.limits.device_seconds;
+  const double seconds = run_seconds();
   result_->setup_ms = sampler_->run_candidate({.setup = true}, seconds).run_ns * 1e-6;
   auto finding = sampler_->guards(checks);
   if (finding) finding->message = "in setup: " + finding->message;
@@ -511,10 +512,9 @@ void Trial::choose_opponent() {
   lap("opponent");
 }
 
-double Trial::run_seconds() const {
-  const Limits& limits = options_.limits;
-  const bool compiles = from_outside() && stage_ != "sample";
-  return compiles ? std::max(limits.compile_seconds, limits.device_seconds) : limits.device_seconds;
+TimeLimit Trial::limit() const {
+  if (stage_ == "compile") return compile_limit(options_.limits, build_.kind());
+  return run_limit(options_.limits, /*compiles=*/from_outside() && stage_ != "sample");
 }
 
 std::optional<Finding> Trial::take(const trial::Roles& roles, bool first) {
@@ -550,7 +550,7 @@ void Trial::tell_contents(trial::Contents contents, Finding& finding) {
 /// out of bounds.
 Finding Trial::explained(Finding wrong) {
   if (!of_values(wrong)) return wrong;
-  const double seconds = options_.limits.device_seconds;
+  const double seconds = run_seconds();
   if (sampler_->run_again(*checks_, {.exact = true}, seconds)) return wrong;
   const auto again = sampler_->run_again(*checks_, {}, seconds);
   if (!again || !of_values(*again)) return wrong;

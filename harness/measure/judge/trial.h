@@ -15,6 +15,7 @@
 #include "harness/evaluate/client/protocol.h"
 #include "harness/measure/judge/candidate_build.h"
 #include "harness/measure/judge/checks.h"
+#include "harness/measure/judge/failure_verdict.h"
 #include "harness/measure/judge/opponent.h"
 #include "harness/measure/judge/runner_process.h"
 #include "harness/measure/judge/runner_supply.h"
@@ -50,6 +51,7 @@ struct TrialContext {
   trial::ClockWatch& clock;
   Opponents& opponents;
   std::optional<Roofline>& roofline;  ///< of the device; measured when it is first needed
+  process::Deadline& total;           ///< of all trials of the request
   /// Once requested, other authors wait: what compiles long is left to it (client::StillCompiling).
   std::stop_token others = {};
 };
@@ -131,8 +133,9 @@ class Trial {
   void prepare_opponents();
   void attach_opponents();
   void choose_opponent();
-  /// What one run may take. The first ones of a module may compile kernels.
-  double run_seconds() const;
+  /// For the candidate's answer in this stage.
+  TimeLimit limit() const;
+  double run_seconds() const { return limit().seconds; }
   bool warm_up();
   std::optional<Finding> take(const trial::Roles& roles, bool first);
   Finding explained(Finding wrong);
@@ -174,7 +177,7 @@ class Trial {
   TrialEnd end_;
   bool at_baseline_ = false;  ///< the trial waits for the baseline process, or the opponent
   trial::SecretStream secret_;
-  process::Deadline deadline_;  ///< for all of it
+  process::Deadline& deadline_;  ///< for all of it
   std::chrono::steady_clock::time_point lap_ = std::chrono::steady_clock::now();
   std::string stage_ = "load";
   runner::Built built_;

@@ -75,8 +75,7 @@ void Trial::inspect() {
   stage("sample");
   make_checks_with_redzones();
   client::Inspection inspection;
-  auto finding =
-      judge::inspect(parts(), *sampler_, *checks_, options_.limits.device_seconds, inspection);
+  auto finding = judge::inspect(parts(), *sampler_, *checks_, run_seconds(), inspection);
   end_.findings.inspection = std::move(inspection);
   refuse_or_pass(std::move(finding));
 }
@@ -174,7 +173,7 @@ void Trial::profile() {
   if (software) candidate().release();
   candidate().has_run();
   client::StepTimes times;
-  times.candidate_ms = step_times(candidate(), options_.limits.device_seconds);
+  times.candidate_ms = step_times(candidate(), run_seconds());
   if (software) candidate().hold();
   at_baseline_ = true;
   times.baseline_ms = step_times(context_.supply.baseline().runner(), baseline_seconds());

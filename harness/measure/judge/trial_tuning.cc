@@ -56,7 +56,7 @@ void Trial::select(const std::vector<uint32_t>& choice) {
 /// The shortest of some runs after one that warms up, on draws of its own.
 std::optional<Finding> Trial::time_choice(const std::vector<uint32_t>& choice, Checks& checks,
                                           double& ns) {
-  const double seconds = options_.limits.device_seconds;
+  const double seconds = run_seconds();
   select(choice);
   sampler_->draw_task(true);
   vulkan::Commands& commands = sampler_->commands();
