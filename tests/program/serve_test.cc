@@ -180,6 +180,19 @@ TEST_F(Serve, EvaluatesFromMemoryAndFromDiskAndGoesOnAfterBadLines) {
   EXPECT_TRUE(stages.contains("load") && stages.contains("sample"));
 }
 
+TEST_F(Serve, TakesNoLimitsBeyondItsFlags) {
+  Server server({"--compile-seconds", "20", "--host-memory", "1"});
+  const json files = {{"candidate.yaml", candidate("1/19")}};
+  server.send({{"id", 1}, {"files", files}, {"compile_seconds", 20.5}});
+  EXPECT_THAT(server.read_answer().value("error", ""), HasSubstr("from 0.001 to 20"));
+  server.send({{"id", 2}, {"files", files}, {"host_bytes", int64_t{1} << 40}});
+  EXPECT_THAT(server.read_answer().value("error", ""), HasSubstr("from 1048576 to 1073741824"));
+  server.send({{"id", 3}, {"files", files}, {"device_seconds", 1e6}});
+  EXPECT_THAT(server.read_answer().value("error", ""), HasSubstr("from 0.001 to 600"));
+  server.send({{"id", 4}, {"files", files}, {"compile_seconds", 20}, {"device_seconds", 30}});
+  EXPECT_EQ(server.read_answer().at("result").at("verdict"), "passed");
+}
+
 TEST_F(Serve, CancelsWhatRunsAndGoesOn) {
   const std::string relu = candidate("1/19");
   Server server({"--device-seconds", "60"});

@@ -89,11 +89,10 @@ Verb add_serve(Command program) {
       "serve", "Evaluate what is sent as lines of JSON, or over HTTP",
       "Takes experiments as lines of JSON and answers each with a line, as they are done: on "
       "standard input and output, or for several clients on a Unix socket. The flags are for what "
-      "a line does not say, and those of limits the most that it may ask for. docs/serve.md has "
-      "the lines. Ends with its input, when all is "
-      "answered; on SIGTERM or Ctrl-C what is left is cancelled, and answered so. With --http it "
-      "takes experiments from other machines, too; SIGTERM or Ctrl-C then lets those it has end, "
-      "and a second one cancels them.",
+      "a line does not say; no line can ask for more than those of limits say. docs/serve.md has "
+      "the lines. Ends with its input, when all is answered; on SIGTERM or Ctrl-C what is left is "
+      "cancelled, and answered so. With --http it takes experiments from other machines, too; "
+      "SIGTERM or Ctrl-C then lets those it has end, and a second one cancels them.",
       "  kbench serve --preset smoke < experiments.jsonl > results.jsonl\n"
       "  kbench serve --devices all --socket /run/user/1000/kbench\n"
       "  kbench serve --devices all --http 8000");
