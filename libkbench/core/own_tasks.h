@@ -22,7 +22,7 @@ std::shared_ptr<const Task> lookup_own_file(std::string_view text);
 /// several with one name the last one counts.
 void set_own_tasks(std::vector<std::shared_ptr<const Task>> tasks);
 
-/// "level1/19", "my/mlp@0123456789abcdef": with the meaning, as processes name a task to each other.
+/// "level1/19", "my/mlp@0123456789abcdef": as processes name a task to each other.
 std::string exact_name(const TaskId& id);
 /// Back, without looking anything up: of a name alone the meaning is 0. Throws kInvalidArgument,
 /// kParse.

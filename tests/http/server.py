@@ -34,8 +34,8 @@ ASYNC = {**JSON, "Prefer": "respond-async"}
 
 
 # For verdicts; the times do not matter.
-QUICK = ["--preset", "smoke", "--measure-seconds", "0.02", "--min-samples", "2", "--precision", "0.9",
-         "--no-other-sizes"]  # fmt: skip
+QUICK = ["--preset", "smoke", "--measure-seconds", "0.02", "--min-samples", "2",
+         "--precision", "0.9", "--no-other-sizes"]  # fmt: skip
 
 
 class Answer:

@@ -61,10 +61,9 @@ class OneName(unittest.TestCase):
         def ask(task):
             """One after the other; those of the other token come in between."""
             headers = {**JSON, "Authorization": f"Bearer {tokens[task]}"}
-            return [
-                server.ask("POST", "/v1/evaluate", request(*pair), headers).json["result"]["verdict"]
-                for pair in pairs(task, 20)
-            ]
+            asked = (request(*pair) for pair in pairs(task, 20))
+            said = [server.ask("POST", "/v1/evaluate", each, headers).json for each in asked]
+            return [each["result"]["verdict"] for each in said]
 
         with ThreadPoolExecutor() as threads:
             found = dict(zip(VALUES, threads.map(ask, VALUES)))

@@ -30,21 +30,22 @@ class Precompile(unittest.TestCase):
             os.makedirs(os.path.join(folder, "torch", "utils"))
             for path, text in (("__init__", ""), ("utils/__init__", ""),
                                ("utils/cpp_extension", BUILDER)):  # fmt: skip
-                with open(os.path.join(folder, "torch", path + ".py"), "w", encoding="utf-8") as file:
+                with open(os.path.join(folder, "torch", path + ".py"), "w") as file:
                     file.write(text)
             answer = os.path.join(folder, "answer")
             with open(answer, "wb") as to:
-                ran = subprocess.run(
-                    [sys.executable, "-c", f"import os; os.dup2({to.fileno()}, 3)\n{script}"],
-                    input=json.dumps({"source": source}), text=True, stderr=subprocess.PIPE,
-                    cwd=folder, env=dict(os.environ, PYTHONPATH=folder), pass_fds=[to.fileno()])  # fmt: skip
+                begin = f"import os; os.dup2({to.fileno()}, 3)\n"
+                ran = subprocess.run([sys.executable, "-c", begin + script], cwd=folder, text=True,
+                                     input=json.dumps({"source": source}), stderr=subprocess.PIPE,
+                                     env=dict(os.environ, PYTHONPATH=folder),
+                                     pass_fds=[to.fileno()])  # fmt: skip
             self.assertEqual(ran.returncode, 0, ran.stderr)
             with open(answer, encoding="utf-8") as file:
                 return json.load(file), ran.stderr
 
     def built(self, code, said):
-        return self.said_of("from torch.utils import cpp_extension\n"
-                            f"cpp_extension._write_ninja_file_and_build_library({code}, {said!r})")[0]  # fmt: skip
+        call = f"cpp_extension._write_ninja_file_and_build_library({code}, {said!r})"
+        return self.said_of("from torch.utils import cpp_extension\n" + call)[0]
 
     def test_an_error_is_the_compilers(self):
         answer = self.built(1, ": main.cpp:1:1: error: expected ';'")
@@ -59,7 +60,7 @@ class Precompile(unittest.TestCase):
             self.assertIs(self.built(code, said).get("killed"), True, said)
 
     def test_what_compiles_or_fails_otherwise_has_no_error(self):
-        for source in ("x = 1", "raise ValueError('no device')", "import torch.utils.cpp_extension"):
+        for source in ("x = 1", "raise ValueError('none')", "import torch.utils.cpp_extension"):
             self.assertEqual(self.said_of(source)[0], {"error": ""}, source)
 
     def test_the_missing_device_is_not_spoken_of(self):
