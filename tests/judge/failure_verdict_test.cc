@@ -13,7 +13,10 @@ using Kind = RunnerFailure::Kind;
 
 Finding blamed(Kind kind, const char* stage, bool ran, ErrorCode code = ErrorCode::kInternal) {
   const RunnerFailure failure{kind, code, "said so"};
-  return failure_verdict(failure, {stage, ran, nullptr, {}, run_limit(Limits{}, false)}, Limits{});
+  const TimeLimit limit = stage == std::string("compile")
+                              ? compile_limit(Limits{}, runner::RunnerKind::vulkan)
+                              : run_limit(Limits{}, false);
+  return failure_verdict(failure, {stage, ran, nullptr, {}, limit}, Limits{});
 }
 
 TEST(FailureVerdict, NamesTheLimitThatWasSet) {
