@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <initializer_list>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -14,16 +15,32 @@ namespace kbench {
 namespace listing {
 namespace {
 
+/// Whether an input's parameter in Python cannot have the name: Python's own words, and what the
+/// programs use themselves.
+bool is_taken(const std::string& name, bool constants) {
+  static const std::set<std::string> words = {
+      "False",  "None",   "True",     "and",    "as",   "assert", "async",  "await",    "break",
+      "class",  "def",    "continue", "del",    "elif", "else",   "except", "finally",  "for",
+      "from",   "global", "if",       "import", "in",   "is",     "lambda", "nonlocal", "not",
+      "or",     "pass",   "raise",    "return", "try",  "while",  "with",   "yield",    "self",
+      "locals", "range",  "dict",     "torch",  "F",    "p"};
+  return words.contains(name) || (constants && name == "c");
+}
+
+std::set<std::string> with_inputs(const Graph& graph) {
+  std::set<std::string> names = {"torch", "F", "p", "c", "all", "w", "end"};
+  for (const auto& [id, name] : inputs_in_python(graph)) names.insert(name);
+  return names;
+}
+
 class Code : public Printer {
  public:
   Code(const Graph& graph, const Program& program)
-      : Printer(graph, program, {"torch", "F", "p", "c", "all", "w", "end"}) {}
+      : Printer(graph, program, with_inputs(graph)), inputs_(inputs_in_python(graph)) {}
 
   std::string text(const Task& task) {
     std::string inputs;
-    for (const int id : graph_.values_of(Graph::Kind::input)) {
-      inputs += graph_.value(id).name + ", ";
-    }
+    for (const int id : graph_.values_of(Graph::Kind::input)) inputs += inputs_.at(id) + ", ";
     std::string text = "import torch\nimport torch.nn.functional as F\n\n\n# " + task.name +
                        ". p: the parameters by name";
     const bool constants = !graph_.values_of(Graph::Kind::constant).empty();
@@ -276,12 +293,12 @@ class Code : public Printer {
   std::string named(const Line& line, const Reference& reference) override {
     const std::string name = series_.name(line.at, reference.names);
     Graph::Kind kind = Graph::Kind::parameter;
-    for (const auto& value : graph_.values()) {
-      if (value.name == reference.names[0] && value.kind != Graph::Kind::intermediate) {
-        kind = value.kind;
-      }
+    for (size_t id = 0; id < graph_.values().size(); ++id) {
+      const auto& value = graph_.values()[id];
+      if (value.name != reference.names[0] || value.kind == Graph::Kind::intermediate) continue;
+      kind = value.kind;
+      if (kind == Graph::Kind::input && name == value.name) return inputs_.at(int(id));
     }
-    if (kind == Graph::Kind::input && name == reference.names[0]) return name;
     const std::string format = name.find('{') == std::string::npos ? "\"" : "f\"";
     const std::string where = kind == Graph::Kind::parameter  ? "p"
                               : kind == Graph::Kind::constant ? "c"
@@ -298,9 +315,29 @@ class Code : public Printer {
   std::string after(const std::string& variable) override {
     return "all_" + variable + ".append(" + variable + ")";
   }
+
+  const std::map<int, std::string> inputs_;
 };
 
 }  // namespace
+
+std::map<int, std::string> inputs_in_python(const Graph& graph) {
+  std::map<int, std::string> names;
+  std::set<std::string> taken;
+  for (const Graph::ValueInfo& value : graph.values()) taken.insert(value.name);
+  const bool constants = !graph.values_of(Graph::Kind::constant).empty();
+  for (const int id : graph.values_of(Graph::Kind::input)) {
+    std::string name = graph.value(id).name;
+    if (is_taken(name, constants)) {
+      do name += '_';
+      while (taken.contains(name));
+    }
+    taken.insert(name);
+    names[id] = name;
+  }
+  return names;
+}
+
 }  // namespace listing
 
 std::string pytorch_code(const Task& task, const Graph& graph) {

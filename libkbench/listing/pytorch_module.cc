@@ -1,5 +1,6 @@
 // PyTorch's program of a task as a ModelNew, as a candidate is written.
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <map>
 #include <span>
@@ -10,6 +11,7 @@
 #include "kbench/error.h"
 #include "kbench/listing.h"
 #include "libkbench/base/identifier.h"
+#include "libkbench/listing/listing.h"
 
 namespace kbench {
 namespace {
@@ -19,6 +21,8 @@ template <class T>
 std::string number(T value) {
   if constexpr (std::is_floating_point_v<T>) {
     if (std::isinf(value)) return value < 0 ? "-torch.inf" : "torch.inf";
+    if (std::isnan(value)) return "torch.nan";
+    if (value == 0 && std::signbit(value)) return "-0.0";
   }
   std::ostringstream text;
   text.precision(std::numeric_limits<T>::max_digits10);
@@ -31,8 +35,9 @@ template <class T>
 std::string list_in_runs(std::span<const T> values) {
   constexpr size_t kWidest = 90;
   std::string text, line;
+  const auto same_bits = [](const T& a, const T& b) { return std::memcmp(&a, &b, sizeof a) == 0; };
   for (size_t i = 0, end = 0; i < values.size(); i = end) {
-    while (end < values.size() && values[end] == values[i]) ++end;
+    while (end < values.size() && same_bits(values[end], values[i])) ++end;
     const std::string one = number(values[i]);
     const std::string run =
         (end - i == 1 ? one : "*[" + one + "] * " + std::to_string(end - i)) + ",";
@@ -184,7 +189,9 @@ std::string pytorch_problem(const Task& task, const Graph& graph) {
   const auto constants = graph.values_of(Graph::Kind::constant);
   const auto inputs = graph.values_of(Graph::Kind::input);
   std::string names;
-  for (const int id : inputs) names += (names.empty() ? "" : ", ") + graph.value(id).name;
+  for (const auto& [id, name] : listing::inputs_in_python(graph)) {
+    names += (names.empty() ? "" : ", ") + name;
+  }
   text +=
       "\n\ndef symmetric(x):\n"
       "  return (x + x.T) / 2\n"

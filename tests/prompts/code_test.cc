@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "kbench/listing.h"
+#include "kbench/ops.h"
 #include "kbench/prompts.h"
 
 namespace kbench {
@@ -50,6 +51,21 @@ TEST(Code, CallsRecurrentLayersByTheirFlatWeights) {
 
 TEST(Code, JoinsValuesOfALoopAsTheListThatItIs) {
   EXPECT_THAT(code_of("3/34"), HasSubstr("torch.cat(all_v7[0:64], dim=0)\n"));
+}
+
+TEST(Code, RenamesInputsWhoseNamesPythonOrTheProgramHas) {
+  Task task;
+  task.name = "names";
+  Graph graph;
+  const Value p = graph.input("p", {2}), word = graph.input("lambda", {2});
+  const Value own = graph.input("p_", {2}), c = graph.input("c", {2});
+  graph.output(p * word + own * c);
+  const std::string code = pytorch_code(task, graph);
+  EXPECT_NE(code.find("def forward(p__, lambda_, p_, c, p):"), std::string::npos) << code;
+  EXPECT_NE(code.find("p__ * lambda_"), std::string::npos) << code;
+  EXPECT_NE(code.find("p_ * c"), std::string::npos) << code;
+  EXPECT_NE(pytorch_problem(task, graph).find("def forward(self, p__, lambda_, p_, c):"),
+            std::string::npos);
 }
 
 TEST(Module, HasTheTasksParametersAndConstants) {
