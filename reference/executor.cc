@@ -1,3 +1,5 @@
+#include "reference/executor.h"
+
 #include <sys/mman.h>
 #include <tbb/info.h>
 #include <tbb/task_arena.h>
@@ -9,7 +11,6 @@
 #include <utility>
 
 #include "kbench/error.h"
-#include "kbench/reference.h"
 #include "libkbench/base/enum_names.h"
 #include "reference/parallel.h"
 #include "reference/registry.h"
@@ -69,10 +70,14 @@ std::vector<Tensor> take_given(const Graph& graph, NamedTensors& given) {
   return tensors;
 }
 
-std::vector<Tensor> run(const Graph& graph, NamedTensors given, Precision precision) {
+std::vector<Tensor> run(const Graph& graph, NamedTensors given, Precision precision,
+                        const See& see = {}) {
   const Schedule schedule = make_schedule(graph, precision);
   std::vector<Tensor> tensors = take_given(graph, given);
   given.clear();
+  for (size_t id = 0; see && id < tensors.size(); ++id) {
+    if (graph.values()[id].producer < 0) see(static_cast<int>(id), tensors[id]);
+  }
   for (size_t n = 0; n < graph.nodes().size(); ++n) {
     const Graph::Node& node = graph.nodes()[n];
     const NodeMemory& stage = schedule.nodes[n];
@@ -89,6 +94,9 @@ std::vector<Tensor> run(const Graph& graph, NamedTensors given, Precision precis
       }
       find_implementation(node.call.op->name).run(node.call, inputs, outputs);
       for (size_t i = 0; i < outputs.size(); ++i) tensors[node.outputs[i]] = std::move(outputs[i]);
+    }
+    for (int id : node.outputs) {
+      if (see) see(id, tensors[id]);
     }
     for (int id : stage.release) tensors[id] = Tensor();
   }
@@ -108,6 +116,11 @@ tbb::task_arena& arena_of(int threads) {
 }
 
 }  // namespace
+
+std::vector<Tensor> run_seen(const Graph& graph, NamedTensors given, const See& see) {
+  return run(graph, std::move(given), Precision::f64, see);
+}
+
 }  // namespace reference
 
 Tensor draw_tensor(const Graph& graph, const Graph::ValueInfo& value, TaskId task, uint64_t seed) {

@@ -21,6 +21,7 @@
 #include "libkbench/base/enum_names.h"
 #include "libkbench/base/suggest.h"
 #include "libkbench/base/text.h"
+#include "reference/faults.h"
 
 namespace kbench::program {
 namespace {
@@ -349,6 +350,7 @@ Preset check(const std::vector<const Task*>& tasks, const SizeOptions& size,
   for (const Task* task : tasks) {
     const TaskAt at = task_at(task->id, preset, overrides, size.dtype());
     const auto graph = build_graph(at);
+    reference::require_numbers(*task);
     if (recorded) recorded->time_of(at);
     const uint64_t needed = trial::required_bytes(*graph, device);
     if (must_fit && needed > device.device_local_bytes) {

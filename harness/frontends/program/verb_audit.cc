@@ -24,6 +24,7 @@
 #include "libkbench/base/json_text.h"
 #include "libkbench/core/in_words.h"
 #include "libkbench/scoring/honest_errors.h"
+#include "reference/faults.h"
 
 namespace kbench::program {
 namespace {
@@ -368,6 +369,17 @@ int run_audit(VerbOptions options) {
     for (const Task* task : selected) {
       progress.begin(to_string(task->id));
       const auto graph = build_graph(options.size.at(*task));
+      if (const auto fault = reference::not_a_number(*task); !fault.empty()) {
+        left = true;
+        if (options.json) {
+          document.push_back({{"task", to_string(task->id)}, {"not_audited", fault}});
+        } else {
+          std::printf("%s  not audited, as its right values are no numbers: %s\n",
+                      to_string(task->id).c_str(), fault.c_str());
+        }
+        progress.advance();
+        continue;
+      }
       const auto evaluator = place.evaluator(*task, *graph);
       const audit::TaskAudit audit = audit::audit_task(*task, *graph, *evaluator, options.audit);
       file.tasks.push_back(audit::certificate_of(audit));

@@ -225,9 +225,11 @@ std::optional<Finding> Checks::check_output(size_t i, const OutputCheck& output)
   const Comparison found = comparison_of(i, output);
   if (std::isfinite(found.max_error)) max_error_ = std::max(max_error_, found.max_error);
   if (found.truth_nan > 0) {
-    return Finding{Verdict::harness_error, "the baseline's own " + graph_.output_name(i) +
-                                               " holds " + std::to_string(found.truth_nan) +
-                                               " NaN"};
+    return Finding{Verdict::harness_error,
+                   "the task's right values are no numbers: " + graph_.output_name(i) + " holds " +
+                       std::to_string(found.truth_nan) +
+                       " NaN; kbench task check FILE says which operator makes them, if they come "
+                       "at preset smoke"};
   }
   const Verdict verdict = classify(found, rule_.bounds);
   if (verdict == Verdict::passed) return std::nullopt;
