@@ -92,13 +92,13 @@ const Task* lookup_own_task(const TaskId& id) {
   return known(tasks, id).get();
 }
 
-std::shared_ptr<const Task> hold_task(const TaskId& id) {
+std::shared_ptr<const Task> hold_task(const TaskId& id, std::span<const Task> suite) {
   if (!id.own.empty()) {
     OwnTasks& tasks = own();
     const std::lock_guard lock(tasks.mutex);
     if (auto found = known(tasks, id)) return found;
   }
-  return {std::shared_ptr<const Task>(), &find_task(id)};
+  return {std::shared_ptr<const Task>(), &find_task(id, suite)};
 }
 
 std::shared_ptr<const Task> lookup_own_file(std::string_view text) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +16,7 @@ namespace kbench {
 const Task* lookup_own_task(const TaskId& id);
 /// find_task() for those that need the task longer than it is known here (set_own_tasks()). Throws
 /// as that does.
-std::shared_ptr<const Task> hold_task(const TaskId& id);
+std::shared_ptr<const Task> hold_task(const TaskId& id, std::span<const Task> suite = tasks());
 /// The task that was read from this text; null where there is none.
 std::shared_ptr<const Task> lookup_own_file(std::string_view text);
 /// From now on these are known and no others, whose memory is given back unless they are held. Of

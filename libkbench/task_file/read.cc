@@ -46,11 +46,12 @@ class TaskFileReader {
   }
 
   std::shared_ptr<const TaskFile> read() {
-    const YamlFields top = yaml_.fields(
-        yaml_.root(), "the task's file",
-        {"kbench_task", "name", "title", "family", "description", "variables", "constants",
-         "inputs", "parameters", "data", "operators", "outputs", "tolerance", "honest_error"},
-        {"kbench_task", "name", "inputs", "operators", "outputs"});
+    const YamlFields top =
+        yaml_.fields(yaml_.root(), "the task's file",
+                     {"kbench_task", "name", "title", "family", "description", "module",
+                      "variables", "constants", "inputs", "parameters", "data", "operators",
+                      "outputs", "tolerance", "honest_error"},
+                     {"kbench_task", "name", "inputs", "operators", "outputs"});
     const YAML::Node version = top.find("kbench_task")->value;
     if (yaml_.integer(version, "kbench_task (the format's version)") != kFormatVersion) {
       fail_parse(yaml_.at(version), "this build reads version 1 of a task's file");
@@ -97,6 +98,7 @@ class TaskFileReader {
     file_->title = title ? title->text : name.text.substr(name.text.find('/') + 1);
     const auto family = yaml_.text_if_any(top, "family");
     file_->family = family ? family->text : "own";
+    if (const auto module = yaml_.text_if_any(top, "module")) file_->module = module->text;
   }
 
   VariableValue variable(const YAML::Node& node) {
@@ -344,8 +346,9 @@ class TaskFileReader {
   void hash() {
     Sha256 hash;
     for (const auto& entry : yaml_.root()) {
-      if (entry.first.Scalar() == "description") continue;
-      hash.add(entry.first.Scalar());
+      const std::string& key = entry.first.Scalar();
+      if (key == "description" || key == "module") continue;
+      hash.add(key);
       add_meaning(entry.second, hash);
     }
     file_->id.meaning = std::stoull(hash.hex().substr(0, 16), nullptr, 16) | 1;

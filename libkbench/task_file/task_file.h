@@ -51,6 +51,7 @@ struct TaskFile {
   std::string path;
   TaskId id;
   std::string title, family;
+  std::string module;  ///< what it was made of, for people
   std::vector<VariableSpec> variables;
   std::vector<std::pair<std::string, Sourced>> constants;  ///< named expressions, in order
   std::vector<DeclaredTensor> inputs, parameters;

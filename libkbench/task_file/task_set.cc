@@ -38,6 +38,10 @@ const Task& add_task_file(const std::string& text, const std::string& file) {
   return add_own_task(task_of_file(text, file));
 }
 
+std::string module_behind(const Task& task) {
+  return task.file.empty() ? "" : read_task_file(task.file, to_string(task.id))->module;
+}
+
 std::vector<std::string> own_task_files() {
   std::vector<std::string> texts;
   for (const Task* task : own_tasks()) texts.push_back(task->file);

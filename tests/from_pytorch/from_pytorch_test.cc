@@ -391,6 +391,209 @@ TEST_F(FromPytorch, FunctionsAreComposedOfOperators) {
   EXPECT_EQ(operators, expected);
 }
 
+// --- arguments
+/// A model of forward(x, t) with x [4, 16] and t as given.
+Problem of_two(const std::string& result, const std::string& t = "torch.randn(4, 16)",
+               const std::string& made = "") {
+  return {.text =
+              "import torch\nimport torch.nn.functional as F\n"
+              "class Model(torch.nn.Module):\n    def __init__(self):\n"
+              "        super().__init__()\n" +
+              made + "    def forward(self, x, t):\n        return " + result +
+              "\ndef get_inputs():\n    return [torch.randn(4, 16), " + t + "]\n",
+          .shown = "two.py",
+          .name = "my/two"};
+}
+
+TEST_F(FromPytorch, ArgumentsThatAreNotUnderstoodAreRefused) {
+  const std::string classes = "torch.randint(0, 16, (4,))";
+  const std::vector<std::string> errors = errors_in({
+      of_two("F.cross_entropy(x, t, ignore_index=3)", classes),
+      of_two("F.nll_loss(F.log_softmax(x, 1), t, self.w)", classes,
+             "        self.w = torch.nn.Parameter(torch.rand(16))\n"),
+      of_two("F.nll_loss(F.log_softmax(x, 1), t, reduction='none')", classes),
+      of_two("torch.linalg.norm(x, 2) + t"),
+      of_two("F.unfold(x[None, None], 2, 2, 2)"),
+      of_two("F.pad(x + t, (1, 1), value=float('-inf'))"),
+      of_two("(x + t).sum(1, dtype=torch.int64)"),
+      of_two("F.embedding(t, x, max_norm=1.0)", classes),
+      of_two("torch.tensor([x.mean(), 1.0]) + t"),
+      of_two("F.adaptive_max_pool2d(x[None] + t, 2, return_indices=True)[0]"),
+      of_two("x + t + torch.empty(4, 16).exponential_()"),
+  });
+  const std::vector<std::string> expected = {
+      "torch.nn.functional.cross_entropy with ignore_index=3",
+      "torch.nn.functional.nll_loss with weight=a tensor",
+      "torch.nn.functional.cross_entropy with reduction='none'",
+      "torch.linalg.norm of matrices with ord=2",
+      "torch.nn.functional.unfold, by way of im2col",
+      "torch.nn.functional.pad with value=-inf",
+      "torch.Tensor.sum with dtype=torch.int64",
+      "torch.nn.functional.embedding with max_norm=1.0",
+      "torch.tensor of what depends on the inputs",
+      "torch.nn.functional.adaptive_max_pool with return_indices",
+      "torch.Tensor.exponential_: a task's file has no such distribution",
+  };
+  for (size_t i = 0; i < errors.size(); ++i) {
+    EXPECT_NE(errors[i].find("kbench has no operator for " + expected[i]), std::string::npos)
+        << errors[i];
+  }
+}
+
+TEST_F(FromPytorch, WhatIsWrittenComputesWhatItsModuleDoes) {
+  runner::PythonHelper python;
+  const std::vector<Problem> problems = {
+      of_two("(F.nll_loss(F.log_softmax(x, 1), t, reduction='sum'), "
+             "F.cross_entropy(x, t, size_average=False), F.cross_entropy(x, t))",
+             "torch.randint(0, 16, (4,))"),
+      of_two("(F.cross_entropy(x, F.softmax(t, 1)), F.mse_loss(x, t, size_average=False), "
+             "F.smooth_l1_loss(x, t, size_average=False), F.smooth_l1_loss(x, t, beta=0.3), "
+             "F.huber_loss(x, t, delta=0.5, reduction='none'), F.l1_loss(x, t, reduce=False), "
+             "F.kl_div(F.log_softmax(x, 1), F.softmax(t, 1), size_average=False))"),
+      of_two("(torch.addbmm(x[:, :4], t, t.transpose(1, 2), alpha=2), "
+             "torch.einsum('ij,kj->ik', x, t[0, :, :1]), torch.einsum('...ij,...jk', t, t), "
+             "torch.linalg.matrix_norm(t))",
+             "torch.randn(3, 4, 4)"),
+      of_two("(F.dropout(x, 0.5) + self.table * t, self.norm(x) + torch.rand_like(t), "
+             "self.attention(x[None], t[None], t[None])[0])",
+             "F.softplus(torch.randn(4, 16))",
+             "        self.table = torch.sin(torch.arange(16) * 300.0)\n"
+             "        self.norm = torch.nn.BatchNorm1d(16)\n"
+             "        self.attention = torch.nn.MultiheadAttention(16, 2, dropout=0.1)\n"),
+  };
+  for (const Problem& each : problems) {
+    SCOPED_TRACE(each.text);
+    const auto written = from_pytorch::task_of(python, each, {}, 60);
+    EXPECT_TRUE(written.compared.starts_with("computes the same on two draws in float64"))
+        << written.compared;
+    EXPECT_NE(written.text.find("module: \"two.py: computes the same"), std::string::npos);
+  }
+}
+
+TEST_F(FromPytorch, ALargeModuleIsComparedAtSmallerSizes) {
+  runner::PythonHelper python;
+  const auto written = from_pytorch::task_of(
+      python, of_two("torch.matmul(x, t)", "torch.randn(16, 1572861)"), {}, 60);
+  EXPECT_NE(written.compared.find("not compared with it: "), std::string::npos)
+      << "a size that no divisor makes smaller: " << written.compared;
+  const auto smaller = from_pytorch::task_of(
+      python, of_two("torch.matmul(x, t)", "torch.randn(16, 1048576)"), {}, 60);
+  EXPECT_NE(smaller.compared.find("at its sizes divided by "), std::string::npos)
+      << smaller.compared;
+}
+
+TEST_F(FromPytorch, ATaskOfAnotherModuleIsToldFromIt) {
+  runner::PythonHelper python;
+  const Problem twice = of_two("x * 2 + t");
+  const Traced traced = trace({twice}).at(0);
+  const Task& task = add_task_file(traced.task, "traced");
+  const auto graph = build_graph(task, Preset::smoke);
+  const auto same =
+      from_pytorch::compare_with_module(python, twice, traced.given, task, *graph, 60);
+  EXPECT_EQ(same.not_compared + same.difference, "");
+  for (const char* other : {"x * 2.00001 + t", "x * 2 + t.flip(0)", "(x * 2 + t)[:2]"}) {
+    const auto found =
+        from_pytorch::compare_with_module(python, of_two(other), traced.given, task, *graph, 60);
+    EXPECT_EQ(found.not_compared, "");
+    EXPECT_NE(found.difference, "") << other;
+  }
+}
+
+// --- inputs
+TEST_F(FromPytorch, InputsAreDrawnAsTheirProgramDrawsThem) {
+  struct Case {
+    std::string drawn, distribution, operators;  ///< of the task x + t
+  };
+  const std::vector<Case> cases = {
+      {"torch.rand(4, 16) * 2 - 1", "uniform(-1, 1)", "add"},
+      {"F.softplus(torch.randn(4, 16))", "normal", "softplus add"},
+      {"torch.randn(4, 16).abs() + 0.1", "normal", "abs add_scalar add"},
+      {"torch.exp(torch.randn(4, 16))", "normal", "exp add"},
+      {"(torch.rand(4, 16) > .5).float()", "randint(0, 2)", "cast add"},
+      {"torch.bernoulli(torch.full((4, 16), 0.5))", "randint(0, 2)", "cast add"},
+      {"torch.randint(0, 5, (4, 16)).float()", "randint(0, 5)", "cast add"},
+      {"torch.randn(1, 16).expand(4, 16)", "normal", "expand add"},
+      {"torch.zeros(4, 16)", "uniform(0, 0)", "add"},
+      {"torch.full((4, 16), 3.0)", "uniform(3, 3)", "add"},
+      {"torch.zeros(4, 16).uniform_(-1, 1)", "uniform(-1, 1)", "add"},
+      {"torch.arange(16).float()", "no t", "add"},
+  };
+  std::vector<Problem> problems;
+  for (const Case& each : cases) problems.push_back(of_two("x + t", each.drawn));
+  const std::vector<Traced> traced = trace(problems);
+  for (size_t i = 0; i < cases.size(); ++i) {
+    SCOPED_TRACE(cases[i].drawn);
+    ASSERT_EQ(traced[i].error, "");
+    const auto graph = build_graph(add_task_file(traced[i].task, "traced"), Preset::v0_1);
+    std::string operators, distribution = "no t";
+    for (const auto& node : graph->nodes()) {
+      operators += (operators.empty() ? "" : " ") + node.call.op->name;
+    }
+    for (const int id : graph->values_of(Graph::Kind::input)) {
+      if (graph->value(id).name == "t") distribution = to_string(graph->value(id).distribution);
+    }
+    EXPECT_EQ(operators, cases[i].operators);
+    EXPECT_EQ(distribution, cases[i].distribution);
+  }
+}
+
+TEST_F(FromPytorch, InputsThatNoFileCanDrawAreRefused) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"(torch.rand(4, 16) > .3).float()", "no operator for torch.Tensor.gt (for input t)"},
+      {"torch.randperm(16)", "no operator for torch.randperm: a task's file has no such"},
+      {"torch.sort(torch.rand(4, 16))[0]", "no operator for torch.sort (for input t)"},
+      {"torch.zeros(4, 16).exponential_()", "no operator for torch.Tensor.exponential_"},
+      {"torch.from_numpy(__import__('numpy').random.rand(16))", "other values in every call"},
+      {"(i for i in range(3))", "gives a generator as t, no tensor"},
+      {"torch.randn(4, 16, dtype=torch.complex64)", "no operator for tensors of torch.complex64"},
+      {"torch.randint(0, 2, (4, 1)) << 2", "no operator for torch.Tensor.__lshift__"},
+  };
+  std::vector<Problem> problems;
+  for (const auto& [drawn, error] : cases) problems.push_back(of_two("x + t", drawn));
+  const std::vector<std::string> errors = errors_in(problems);
+  for (size_t i = 0; i < cases.size(); ++i) {
+    EXPECT_NE(errors[i].find(cases[i].second), std::string::npos) << errors[i];
+  }
+}
+
+TEST_F(FromPytorch, InputsThatGoTogetherStayTogether) {
+  const std::string both =
+      "import torch\nclass Model(torch.nn.Module):\n    def forward(self, x, t):\n"
+      "        return x * t\ndef get_inputs():\n    x = torch.randn(4, 16)\n";
+  const std::vector<Problem> problems = {problem(both + "    return [x, x + 1]\n"),
+                                         problem(both + "    y, z = torch.randn(2, 4, 16)\n"
+                                                        "    return [y, z]\n"),
+                                         problem(both + "    return [x, (x > 0).float()]\n")};
+  const std::vector<Traced> traced = trace(problems);
+  for (size_t i = 0; i < 2; ++i) {
+    ASSERT_EQ(traced[i].error, "");
+    const auto graph = build_graph(add_task_file(traced[i].task, "traced"), Preset::v0_1);
+    EXPECT_EQ(graph->values_of(Graph::Kind::input).size(), 1u);
+  }
+  EXPECT_NE(traced[2].error.find("also compares with a number"), std::string::npos);
+}
+
+TEST_F(FromPytorch, ArgumentsOfTheModelAndListsOfInputsComeInTheirOtherForms) {
+  const std::string model =
+      "import torch\nclass Model(torch.nn.Module):\n    def __init__(self, axis=0):\n"
+      "        super().__init__()\n        self.axis = axis\n    def forward(self, x):\n"
+      "        return x.sum(self.axis)\n";
+  const std::vector<Traced> traced =
+      trace({problem(model + "def get_init_inputs():\n    return [[], {'axis': 1}]\n"
+                             "def get_inputs():\n    return [torch.randn(4, 16)]\n"),
+             problem(model + "def get_inputs():\n    for n in (4, 8):\n"
+                             "        yield [torch.randn(n, 16)]\n"),
+             problem(model + "def get_inputs():\n    yield torch.randn(4, 16)\n")});
+  const std::vector<Shape> shapes = {{4}, {16}, {16}};
+  for (size_t i = 0; i < traced.size(); ++i) {
+    ASSERT_EQ(traced[i].error, "");
+    const auto graph = build_graph(add_task_file(traced[i].task, "traced"), Preset::v0_1);
+    EXPECT_EQ(graph->value(graph->outputs()[0]).type.shape, shapes[i]);
+  }
+  EXPECT_EQ(traced[1].notes, std::vector<std::string>{
+                                 "get_inputs() has several lists of inputs: the first is taken"});
+}
+
 // --- what cannot be made a task
 TEST_F(FromPytorch, ErrorsSayWhatAndWhere) {
   const std::vector<std::string> errors = errors_in({

@@ -194,6 +194,66 @@ TEST_F(OwnTask, IsCheckedAndBegun) {
   EXPECT_THAT(said.err, HasSubstr("'block' cannot name a task"));
 }
 
+/// A task of one operator on x.
+std::string one_operator(const std::string& step, const std::string& data = "") {
+  return "kbench_task: 1\nname: my/one\ninputs: {x: {shape: [8, 8]}}\n" + data + "operators:\n" +
+         step + "\noutputs: y\n";
+}
+
+TEST_F(OwnTask, WhoseRightValuesAreNaNIsRefusedWithTheOperator) {
+  write_file(folder_ / "roots.yaml", one_operator("  - {op: relu, in: x, out: r}\n"
+                                                  "  - {op: sqrt, in: x, out: s}\n"
+                                                  "  - {op: add, in: [r, s], out: y}"));
+  const std::string maker = "sqrt of x (operator 2 of 3) makes them";
+  Said said = kbench("task check roots.yaml");
+  EXPECT_EQ(said.code, 1);
+  EXPECT_THAT(said.out, HasSubstr("no candidate can be right: output is NaN at "));
+  EXPECT_THAT(said.out, HasSubstr(maker));
+  said = kbench("audit --tasks roots.yaml");
+  EXPECT_EQ(said.code, 1);
+  EXPECT_THAT(said.out, HasSubstr(maker));
+  EXPECT_THAT(said.out, Not(HasSubstr("certified")));
+  EXPECT_EQ(kbench("show roots.yaml --preset smoke --candidate > roots_candidate.yaml").code, 0);
+  said = kbench("run roots_candidate.yaml --device cpu --preset smoke --tasks roots.yaml");
+  EXPECT_EQ(said.code, 2);
+  EXPECT_THAT(said.err, HasSubstr("my/one: its right values are no numbers: output is NaN at "));
+  EXPECT_THAT(said.err, HasSubstr(maker));
+}
+
+TEST_F(OwnTask, WhoseOutputIsAlwaysTheSameIsSeen) {
+  write_file(folder_ / "zero.yaml",
+             one_operator("  - {op: mul_scalar, in: x, out: y, attributes: {value: 0}}"));
+  write_file(folder_ / "difference.yaml", one_operator("  - {op: sub, in: [x, x], out: d}\n"
+                                                       "  - {op: add_scalar, in: d, out: y, "
+                                                       "attributes: {value: 3}}"));
+  Said said = kbench("task check zero.yaml");
+  EXPECT_EQ(said.code, 1);
+  EXPECT_THAT(said.out, HasSubstr("output is always 0, whatever is computed"));
+  said = kbench("task check difference.yaml");
+  EXPECT_EQ(said.code, 1);
+  EXPECT_THAT(said.out, HasSubstr("output is the same for all draws"));
+}
+
+TEST_F(OwnTask, WithNaNAsDataIsPrintedAndChecked) {
+  write_file(folder_ / "nan.yaml",
+             one_operator("  - {op: matmul, in: [x, d], out: y}",
+                          "data: {d: {shape: [8, 8], values: \"nan 61*0 -0.0 nan\"}}\n"));
+  Said said = kbench("show nan.yaml --preset smoke --pytorch");
+  EXPECT_EQ(said.code, 0) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("torch.nan, *[0] * 61, -0.0, torch.nan"));
+  said = kbench("task check nan.yaml");
+  EXPECT_EQ(said.code, 1);
+  EXPECT_THAT(said.out, HasSubstr("a tensor that the task is given has them"));
+}
+
+TEST_F(OwnTask, SaysOfWhichModuleItWasMade) {
+  write_file(folder_ / "made.yaml",
+             std::string(kTask) + "module: \"gate.py: not compared with it: 13 MiB\"\n");
+  const Said said = kbench("task check made.yaml");
+  EXPECT_EQ(said.code, 0) << said.out;
+  EXPECT_THAT(said.out, HasSubstr("module  gate.py: not compared with it: 13 MiB"));
+}
+
 TEST_F(OwnTask, IsServedWithItsText) {
   const nlohmann::json line = {{"id", 1},
                                {"files", {{"candidate.yaml", kKernel}}},

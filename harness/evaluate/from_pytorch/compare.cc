@@ -1,6 +1,7 @@
 #include "harness/evaluate/from_pytorch/compare.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -20,13 +21,17 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int64_t kMostBytes = int64_t{12} << 20;  ///< of tensors, which travel as text
+constexpr double kMostFlops = 2e10;                ///< of a run on the CPU
 constexpr uint64_t kSeed = 1;
+/// Largest |c - r| / (s + |r|) beside a module in float64: its tables of numbers may be of float32.
+constexpr double kModuleTolerance = 1e-6;
 
-/// Of the types that a task's inputs and outputs have.
+/// Of the types that tensors have that are given to PyTorch, or come back.
 const std::map<DType, std::string>& names_in_torch() {
   static const std::map<DType, std::string> names = {{DType::f32, "float32"},
                                                      {DType::i64, "int64"},
                                                      {DType::u8, "uint8"},
+                                                     {DType::f64, "float64"},
                                                      {DType::boolean, "bool"}};
   return names;
 }
@@ -57,6 +62,41 @@ int64_t bytes_of(const Graph& graph) {
   }
   for (const int id : graph.outputs()) bytes += graph.value(id).type.bytes();
   return bytes;
+}
+
+/// The value with which a module's output differs from the task's; counts the largest error.
+std::string difference_of(const Tensor& got, const Tensor& expected, double& worst) {
+  const std::span<const double> c = got.data<double>(), r = expected.data<double>();
+  double squares = 0;
+  for (const double each : r) squares += std::isfinite(each) ? each * each : 0;
+  const double rms = std::sqrt(squares / static_cast<double>(std::max<size_t>(r.size(), 1)));
+  for (size_t i = 0; i < r.size(); ++i) {
+    const bool same = c[i] == r[i] || (std::isnan(c[i]) && std::isnan(r[i]));
+    if (same) continue;
+    const double error = std::abs(c[i] - r[i]) / (rms + std::abs(r[i]));
+    if (!(error <= kModuleTolerance)) {
+      return "element " + std::to_string(i) + " of " + std::to_string(r.size()) + " is " +
+             number_text(c[i]) + " of the module and " + number_text(r[i]) + " of the task";
+    }
+    worst = std::max(worst, error);
+  }
+  return "";
+}
+
+/// A module's outputs, which are of float64, beside the task's.
+std::string compare_outputs(const Json& outputs, const std::vector<Tensor>& expected,
+                            const Graph& graph, double& worst) {
+  if (outputs.size() != expected.size()) return std::to_string(outputs.size()) + " outputs";
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const auto got = tensor_of(outputs[i], {DType::f64, expected[i].shape()});
+    if (!got) {
+      return graph.output_name(i) + " is no " + to_string(expected[i].type()) + " but of shape " +
+             outputs[i].at("shape").dump();
+    }
+    const std::string found = difference_of(*got, expected[i].converted(DType::f64), worst);
+    if (!found.empty()) return graph.output_name(i) + ": " + found;
+  }
+  return "";
 }
 
 Json request_for(const std::string& program, const Graph& graph, const NamedTensors& given) {
@@ -94,15 +134,58 @@ void compare_outputs(const Json& outputs, const std::vector<Tensor>& expected, c
 
 }  // namespace
 
+std::string why_not_compared(const Graph& graph) {
+  const int64_t bytes = bytes_of(graph);
+  if (bytes > kMostBytes) {
+    return std::to_string(bytes >> 20) + " MiB of tensors, over " +
+           std::to_string(kMostBytes >> 20) + " MiB";
+  }
+  if (graph.flops() > kMostFlops) {
+    return number_text(graph.flops()) + " operations, over " + number_text(kMostFlops);
+  }
+  return "";
+}
+
+Agreement compare_with_module(runner::PythonHelper& python, const Problem& problem,
+                              const Given& given, const Task& task, const Graph& graph,
+                              double seconds) {
+  Agreement agreement;
+  agreement.not_compared = why_not_compared(graph);
+  if (!agreement.not_compared.empty()) return agreement;
+  std::vector<NamedTensors> draws = {draw_tensors(graph, task.id, kSeed),
+                                     draw_tensors(graph, task.id, kSeed + 1)};
+  std::vector<Json> requests;
+  for (const NamedTensors& draw : draws) {
+    Json tensors = Json::object();
+    for (const auto& [name, tensor] : draw) tensors[name] = said_of(tensor);
+    requests.push_back({{"names", {{"inputs", given.inputs}, {"parameters", given.parameters}}},
+                        {"tensors", std::move(tensors)}});
+  }
+  try {
+    const Json answers = ask_about(python, std::span(&problem, 1), requests, seconds);
+    for (size_t i = 0; i < draws.size(); ++i) {
+      agreement.not_compared = answers[i].value("error", "");
+      if (!agreement.not_compared.empty()) return agreement;
+      const auto expected =
+          run_reference(graph, std::move(draws[i]), {.precision = Precision::f64});
+      agreement.difference =
+          compare_outputs(answers[i].at("outputs"), expected, graph, agreement.worst_error);
+      if (!agreement.difference.empty()) return agreement;
+    }
+  } catch (const nlohmann::json::exception&) {
+    agreement.not_compared = "its process gives no answer that can be read";
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::kUnsupported) throw;
+    agreement.not_compared = error.message();
+  }
+  return agreement;
+}
+
 Agreement compare_with_pytorch(runner::PythonHelper& python, const std::string& program,
                                const Task& task, const Graph& graph, double seconds) {
   Agreement agreement;
-  const int64_t bytes = bytes_of(graph);
-  if (bytes > kMostBytes) {
-    agreement.not_compared = std::to_string(bytes >> 20) + " MiB of tensors, over " +
-                             std::to_string(kMostBytes >> 20) + " MiB";
-    return agreement;
-  }
+  agreement.not_compared = why_not_compared(graph);
+  if (!agreement.not_compared.empty()) return agreement;
   NamedTensors given = draw_tensors(graph, task.id, kSeed);
   runner::PythonJob job{.package = "torch", .script = compare_script()};
   job.input = request_for(program, graph, given).dump();

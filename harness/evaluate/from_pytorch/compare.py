@@ -1,31 +1,8 @@
 # Runs a program that kbench prints of a task (pytorch_module()) on given tensors.
+# tensors.py comes before it.
 #
-# Descriptor 0 has {"program": TEXT, "inputs": [tensor, ...], "parameters": {NAME: tensor}}, a
-# tensor being {"shape": [...], "dtype": "float32", "bytes": HEXADECIMAL}; descriptor 3 takes
-# {"outputs": [tensor, ...]} or {"error": MESSAGE}.
-import json
-import os
-import sys
-import warnings
-
-warnings.filterwarnings("ignore")
-import torch  # noqa: E402
-
-
-def tensor_of(said):
-    data = bytearray(bytes.fromhex(said["bytes"]))
-    dtype = getattr(torch, said["dtype"])
-    return torch.frombuffer(data, dtype=dtype).reshape(said["shape"]).clone()
-
-
-def said_of(tensor):
-    tensor = tensor.detach().contiguous()
-    return {
-        "shape": list(tensor.shape),
-        "dtype": str(tensor.dtype).replace("torch.", ""),
-        "bytes": tensor.numpy().tobytes().hex(),
-    }
-
+# Descriptor 0 has {"program": TEXT, "inputs": [tensor, ...], "parameters": {NAME: tensor}};
+# descriptor 3 takes {"outputs": [tensor, ...]} or {"error": MESSAGE}.
 
 def run(request):
     names = {}

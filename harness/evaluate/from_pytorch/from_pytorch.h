@@ -3,6 +3,7 @@
 // as a candidate's Python is, and records which of PyTorch's functions forward() calls.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,15 +23,23 @@ struct Problem {
   /// "batch_size=2,kernel=(3,5)": values that constants at the file's top level have instead of
   /// their own. Empty: the file as it is.
   std::string sizes = {};
+  /// Divides whole numbers that it divides, at the top level and in the functions that draw inputs.
+  int divisor = 1;
 };
 
 /// Sizes in that form.
 std::string sizes_text(const Variables& sizes);
 
+/// Inputs and parameters of a traced task in the order in which the module has them.
+struct Given {
+  std::vector<std::string> inputs = {}, parameters = {};
+};
+
 /// What came of it.
 struct Traced {
   std::string task = {};  ///< a task's file, each step by itself; empty: see `error`
-  Variables sizes = {};   ///< the integers and lists of integers at the file's top level
+  Given given = {};
+  Variables sizes = {};  ///< the integers and lists of integers at the file's top level
   std::vector<std::string> notes = {};  ///< in what the task is not the file
   std::string error = {};               ///< one line, with file and line
 };
@@ -39,6 +48,10 @@ struct Traced {
 /// python3 with torch or it cannot be locked in, kTimeout, kCompile where the process ends early.
 std::vector<Traced> trace(runner::PythonHelper& python, std::span<const Problem> problems,
                           double seconds);
+
+/// The answers of trace.py to requests about files, in one process. Throws as trace().
+nlohmann::ordered_json ask_about(runner::PythonHelper& python, std::span<const Problem> problems,
+                                 const std::vector<nlohmann::ordered_json>& given, double seconds);
 
 /// A preset's sizes, as in Problem::sizes.
 struct PresetSizes {
@@ -50,13 +63,16 @@ struct PresetSizes {
 struct WrittenTask {
   std::string text;
   std::vector<std::string> notes = {};
-  Variables sizes = {};  ///< the file's own
+  Variables sizes = {};       ///< the file's own
+  std::string compared = {};  ///< how it was compared with the module, or why not
 };
 
-/// The file of a problem, steps that repeat folded. The problem itself is preset v0.1; every other
+/// The file of a problem, steps that repeat folded, compared with the module (compare.h): at the
+/// smallest of its sizes, or, where these take too long, at its sizes divided by a power of two.
+/// The file says how it was compared. The problem itself is preset v0.1; every other
 /// preset is traced too, and so are sizes near the smallest, to tell which numbers follow from
-/// which of the file's constants. Throws what trace() and task_file_text() do, and Traced::error as
-/// kInvalidArgument.
+/// which of the file's constants. Throws what trace() and task_file_text() do, and Traced::error
+/// and a difference from the module as kInvalidArgument.
 WrittenTask task_of(runner::PythonHelper& python, const Problem& problem,
                     const std::vector<PresetSizes>& presets, double seconds);
 

@@ -4,7 +4,52 @@
 # tensors, and returns values. `x.add_(y)`, `x += y`, torch.add and Tensor.add are all "add": what
 # is done in place, and what shares memory with what, is trace.py's matter. What has no row here is
 # taken apart by PyTorch itself if it is written in Python, and unknown otherwise.
+#
+# A row reads every parameter that it has, or says by an annotation what becomes of an argument that
+# it does not read; bound() below refuses the others. tests/from_pytorch/rows_test.py looks for rows
+# that do neither.
 ROWS = {}
+
+
+class Fixed:
+    """A parameter that may only have its default: the translation holds for that alone."""
+
+
+class Free:
+    """A parameter that changes no value: memory formats, in-place flags, running statistics."""
+
+
+class Floating:
+    """A dtype of the result: floating ones are all the task's, others are refused."""
+
+
+def bound(function, row, k, arguments, named):
+    """A row's arguments by its parameters. Throws Unknown for what the row does not understand."""
+    signature = inspect.signature(row)
+    known = signature.parameters
+    named = {name: each for name, each in named.items() if name in known or each is not None}
+    try:
+        bound_ = signature.bind(k, *arguments, **named)
+    except TypeError as error:
+        raise Unknown(f"{shown_name(function)} with these arguments: {error}")
+    given = bound_.arguments
+    for name, value in given.items():
+        rule, default = known[name].annotation, known[name].default
+        floating = isinstance(value, torch.dtype) and value.is_floating_point
+        fits = value is None if rule is Floating else is_same(value, default)
+        if rule in (Fixed, Floating) and not fits and not (rule is Floating and floating):
+            shown = "a tensor" if isinstance(value, (Value, torch.Tensor)) else repr(value)
+            raise Unknown(f"{shown_name(function)} with {name}={shown[:80]}")
+    older = [given.get(name) for name in ("size_average", "reduce")]
+    if any(each is not None for each in older):
+        given["reduction"] = torch.nn._reduction.legacy_get_string(*older, emit_warning=False)
+    return bound_
+
+
+def is_same(value, default):
+    if isinstance(value, (Value, torch.Tensor)) or type(value) in (list, tuple):
+        return value is default
+    return value == default
 
 
 def row(*names):
@@ -30,8 +75,15 @@ def sizes_of(sizes):
 
 
 # --- elementwise, the same operator with the same meaning
+def elementwise(op):
+    def rows(k, x, inplace: Free = False):
+        return k.unary(op, x)
+
+    return rows
+
+
 for name in "relu sigmoid tanh selu mish hardsigmoid hardswish exp log sin cos abs neg square sqrt".split():
-    ROWS[name] = lambda k, x, inplace=False, op=name: k.unary(op, x)
+    ROWS[name] = elementwise(name)
 ROWS["negative"], ROWS["absolute"] = ROWS["neg"], ROWS["abs"]
 
 
@@ -59,12 +111,12 @@ def gelu(k, x, approximate="none"):
 
 
 @row("leaky_relu")
-def leaky_relu(k, x, negative_slope=0.01, inplace=False):
+def leaky_relu(k, x, negative_slope=0.01, inplace: Free = False):
     return k.unary("leaky_relu", x, slope=negative_slope)
 
 
 @row("elu")
-def elu(k, x, alpha=1.0, inplace=False):
+def elu(k, x, alpha=1.0, inplace: Free = False):
     return k.unary("elu", x, alpha=alpha)
 
 
@@ -83,7 +135,7 @@ def logsigmoid(k, x):
 
 
 @row("silu")
-def silu(k, x, inplace=False):
+def silu(k, x, inplace: Free = False):
     return k.binary("mul", x, k.unary("sigmoid", x))
 
 
@@ -93,7 +145,7 @@ def softsign(k, x):
 
 
 @row("celu")
-def celu(k, x, alpha=1.0, inplace=False):
+def celu(k, x, alpha=1.0, inplace: Free = False):
     return k.binary("mul", k.unary("elu", k.binary("div", x, alpha), alpha=1.0), alpha)
 
 
@@ -137,12 +189,12 @@ def exp2(k, x):
 
 
 @row("relu6")
-def relu6(k, x, inplace=False):
+def relu6(k, x, inplace: Free = False):
     return k.unary("clamp", x, lo=0.0, hi=6.0)
 
 
 @row("hardtanh")
-def hardtanh(k, x, min_val=-1.0, max_val=1.0, inplace=False):
+def hardtanh(k, x, min_val=-1.0, max_val=1.0, inplace: Free = False):
     return k.unary("clamp", x, lo=min_val, hi=max_val)
 
 
@@ -298,7 +350,7 @@ def where(k, condition, x=None, y=None):
     "feature_dropout",
     "feature_alpha_dropout",
 )
-def dropout(k, x, p=0.5, training=True, inplace=False):
+def dropout(k, x, p=0.5, training=True, inplace: Free = False):
     """Left out: a task computes the same every time."""
     if training and p > 0:
         k.note(f"dropout of p = {p} is left out: a task computes the same every time")
@@ -318,42 +370,65 @@ def dropout(k, x, p=0.5, training=True, inplace=False):
     "resolve_conj",
     "lift_fresh",
 )
-def same(k, x, *_, **__):
+def same(
+    k,
+    x,
+    device: Free = None,
+    non_blocking: Free = False,
+    memory_format: Free = None,
+    requires_grad: Free = True,
+):
     return x
 
 
 # --- types
-@row("to", "type", "type_as")
-def to(k, x, *others, dtype=None, **_):
-    wanted = [each for each in (*others, dtype) if isinstance(each, (torch.dtype, Value))]
-    for each in wanted:
-        dtype = each.dtype if isinstance(each, Value) else DTYPES.get(each)
-        if dtype is None:
-            raise Unknown(f"tensors of {each}")
-        if each in (torch.float64, torch.float16, torch.bfloat16):
-            return to_other_float(k, x)
-        return k.cast(x, dtype)
+@row("to", "type_as")
+def to(
+    k,
+    x,
+    *others,
+    dtype=None,
+    non_blocking: Free = False,
+    copy: Fixed = False,
+    memory_format: Free = None,
+):
+    for each in (*others, dtype):
+        if isinstance(each, Value):
+            return k.cast(x, each.dtype)
+        if isinstance(each, torch.dtype):
+            if each in (torch.float64, torch.float16, torch.bfloat16):
+                return to_other_float(k, x)
+            return k.cast(x, kind_of(each))
+        if not (each is None or isinstance(each, (bool, int, str, torch.device))):
+            raise Unknown(f"torch.Tensor.to {type(each).__name__}")
     return x
 
 
+@row("type")
+def type_(k, x, dtype, non_blocking: Free = False):
+    if not isinstance(dtype, torch.dtype):
+        raise Unknown(f"torch.Tensor.type of {dtype!r}")
+    return to(k, x, dtype)
+
+
 @row("float")
-def to_float(k, x, **_):
+def to_float(k, x, memory_format: Free = None):
     return k.cast(x, "f32")
 
 
 @row("double", "half", "bfloat16")
-def to_other_float(k, x, **_):
+def to_other_float(k, x, memory_format: Free = None):
     k.note("floating tensors of other types are of the task's: float32 if --dtype does not say it")
     return k.cast(x, "f32")
 
 
 @row("long", "int")
-def to_long(k, x, **_):
+def to_long(k, x, memory_format: Free = None):
     return k.cast(x, "i64")
 
 
 @row("bool")
-def to_bool(k, x, **_):
+def to_bool(k, x, memory_format: Free = None):
     return k.cast(x, "bool")
 
 
@@ -443,7 +518,7 @@ def repeat(k, x, *sizes):
 
 
 @row("repeat_interleave")
-def repeat_interleave(k, x, repeats, dim=None, **_):
+def repeat_interleave(k, x, repeats, dim=None, output_size: Free = None):
     if not is_number(repeats):
         raise Unknown("torch.repeat_interleave of a tensor of repeats")
     if dim is None:
@@ -513,14 +588,10 @@ def narrow(k, x, dim, start, length):
 
 
 @row("unfold")
-def unfold(k, x, dimension, size=None, step=None, *_, **__):
+def unfold(k, x, dimension, size, step):
     """Tensor.unfold, where its windows touch one another."""
-    if size is None or x.shape[x.axis(dimension)] % size or step != size:
-        raise Unknown(
-            "torch.Tensor.unfold with windows that do not lie side by side"
-            if size
-            else "torch.nn.functional.unfold"
-        )
+    if x.shape[x.axis(dimension)] % size or step != size:
+        raise Unknown("torch.Tensor.unfold with windows that do not lie side by side")
     axis = x.axis(dimension)
     y = k.reshape(x, [*x.shape[:axis], x.shape[axis] // size, size, *x.shape[axis + 1 :]])
     return k.permute(y, [*range(axis + 1), *range(axis + 2, y.rank), axis + 1])
@@ -548,6 +619,8 @@ def pad(k, x, pad, mode="constant", value=None):
     if mode != "constant":
         raise Unknown(f"torch.nn.functional.pad with mode={mode!r}")
     value = value or 0
+    if not is_number(value) or not math.isfinite(value):
+        raise Unknown(f"torch.nn.functional.pad with value={value!r}")
     if value != 0:
         x = k.binary("sub", x, value)
     for axis in range(x.rank):
@@ -590,6 +663,8 @@ def getitem(k, x, index):
         elif isinstance(each, (Value, list)):
             if len([one for one in index if isinstance(one, (Value, list))]) > 1:
                 raise Unknown("indexing by several tensors")
+            if isinstance(each, list) and any(isinstance(one, Value) for one in each):
+                raise Unknown("indexing by a list of tensors")
             each = k.data(torch.tensor(each)) if isinstance(each, list) else each
             if each.dtype != "i64":
                 raise Unknown("indexing by a mask")
@@ -627,20 +702,27 @@ def index_select(k, x, dim, index):
 
 
 @row("embedding")
-def embedding(k, input, weight, padding_idx=None, max_norm=None, *_, **__):
-    if max_norm is not None:
-        raise Unknown("torch.nn.functional.embedding with max_norm")
+def embedding(
+    k,
+    input,
+    weight,
+    padding_idx: Free = None,
+    max_norm: Fixed = None,
+    norm_type: Free = 2.0,
+    scale_grad_by_freq: Free = False,
+    sparse: Free = False,
+):
     return k.rows(weight, input)
 
 
 # --- reductions
 @row("sum", "nansum")
-def sum_(k, x, dim=None, keepdim=False, dtype=None):
+def sum_(k, x, dim=None, keepdim=False, dtype: Floating = None):
     return k.reduced("sum", x, dim, keepdim)
 
 
 @row("mean")
-def mean(k, x, dim=None, keepdim=False, dtype=None):
+def mean(k, x, dim=None, keepdim=False, dtype: Floating = None):
     return k.reduced("mean", x, dim, keepdim)
 
 
@@ -688,8 +770,8 @@ def logsumexp(k, x, dim, keepdim=False):
     return k.reduced("logsumexp", x, dim, keepdim)
 
 
-@row("norm", "vector_norm", "linalg_vector_norm", "linalg_norm", "matrix_norm")
-def norm(k, x, p="fro", dim=None, keepdim=False, dtype=None, ord=None):
+@row("norm", "vector_norm", "linalg_vector_norm")
+def norm(k, x, p="fro", dim=None, keepdim=False, dtype: Floating = None, ord=None):
     p = first_of(ord, p, "fro")
     if p in ("fro", 2, 2.0):
         return k.reduced("norm", x, dim, keepdim)
@@ -700,8 +782,24 @@ def norm(k, x, p="fro", dim=None, keepdim=False, dtype=None, ord=None):
     raise Unknown(f"torch.norm with p={p!r}")
 
 
+@row("linalg_norm")
+def linalg_norm(k, x, ord=None, dim=None, keepdim=False, dtype: Floating = None):
+    """Of vectors, and what is the same of matrices."""
+    of_vectors = is_number(dim) or (dim is None and x.rank == 1)
+    if ord not in (None, "fro") and not of_vectors:
+        raise Unknown(f"torch.linalg.norm of matrices with ord={ord!r}")
+    return norm(k, x, ord, dim, keepdim)
+
+
+@row("linalg_matrix_norm", "matrix_norm")
+def matrix_norm(k, x, ord="fro", dim=(-2, -1), keepdim=False, dtype: Floating = None):
+    if ord != "fro":
+        raise Unknown(f"torch.linalg.matrix_norm with ord={ord!r}")
+    return norm(k, x, "fro", list(dim), keepdim)
+
+
 @row("normalize")
-def normalize(k, x, p=2.0, dim=1, eps=1e-12, out=None):
+def normalize(k, x, p=2.0, dim=1, eps=1e-12, out: Fixed = None):
     return k.binary("div", x, k.unary("clamp_min", norm(k, x, p, dim, True), value=eps))
 
 
@@ -737,17 +835,17 @@ ROWS["std"], ROWS["var_mean"] = deviation, variance_and_mean
 
 
 @row("cumsum")
-def cumsum(k, x, dim, dtype=None):
+def cumsum(k, x, dim, dtype: Floating = None):
     return k.along("cumsum", x, dim)
 
 
 @row("cumprod")
-def cumprod(k, x, dim, dtype=None):
+def cumprod(k, x, dim, dtype: Floating = None):
     return k.along("cumprod", x, dim)
 
 
 def scan(op):
-    def rows(k, x, dim=None, _stacklevel=3, dtype=None):
+    def rows(k, x, dim=None, _stacklevel: Free = 3, dtype: Floating = None):
         dim = (0 if x.rank in (0, 1, 3) else 1) if dim is None else dim
         return k.along(op, x, dim)
 
@@ -758,7 +856,7 @@ ROWS["softmax"], ROWS["log_softmax"] = scan("softmax"), scan("log_softmax")
 
 
 @row("softmin")
-def softmin(k, x, dim=None, _stacklevel=3, dtype=None):
+def softmin(k, x, dim=None, _stacklevel: Free = 3, dtype: Floating = None):
     return ROWS["softmax"](k, k.unary("neg", x), dim)
 
 
@@ -785,9 +883,16 @@ def outer(k, a, b):
     return k.binary("mul", k.unsqueeze(a, 1), k.unsqueeze(b, 0))
 
 
-@row("addmm", "addmv", "baddbmm", "addbmm")
+@row("addmm", "addmv", "baddbmm")
 def addmm(k, x, a, b, beta=1, alpha=1):
     y = k.matmul(a, b)
+    y = y if alpha == 1 else k.binary("mul", y, alpha)
+    return y if beta == 0 else k.binary("add", y, x if beta == 1 else k.binary("mul", x, beta))
+
+
+@row("addbmm")
+def addbmm(k, x, batch1, batch2, beta=1, alpha=1):
+    y = k.reduced("sum", k.matmul(batch1, batch2), 0)
     y = y if alpha == 1 else k.binary("mul", y, alpha)
     return y if beta == 0 else k.binary("add", y, x if beta == 1 else k.binary("mul", x, beta))
 
@@ -856,7 +961,7 @@ def batched_attention(
     query,
     key,
     value,
-    embed_dim_to_check,
+    embed_dim_to_check: Free,
     num_heads,
     in_proj_weight,
     in_proj_bias,
@@ -877,7 +982,7 @@ def batched_attention(
     static_k=None,
     static_v=None,
     average_attn_weights=True,
-    is_causal=False,
+    is_causal: Free = False,  # says what attn_mask is
 ):
     """kbench's own attention takes the batch first."""
     unusual = (bias_k, bias_v, key_padding_mask, static_k, static_v)
@@ -915,13 +1020,19 @@ def batched_attention(
     return y, k.reduced("mean", weights, 1) if average_attn_weights else weights
 
 
+multi_head_attention.__signature__ = inspect.signature(batched_attention)
+
+
 @row("einsum")
 def einsum(k, equation, *operands):
     """Two operands at a time, from left to right, each pair as a matrix product or elementwise."""
+    if not isinstance(equation, str):
+        raise Unknown("torch.einsum of lists of subscripts")
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = operands[0]
     left, _, result = equation.replace(" ", "").partition("->")
     terms = left.split(",")
+    dots = ""
     if "..." in equation:
         spare = [each for each in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if each not in equation]
         wide = max(
@@ -937,9 +1048,24 @@ def einsum(k, equation, *operands):
         result = result.replace("...", dots)
     if "->" not in equation:
         everything = "".join(terms)
-        result = "".join(sorted(each for each in set(everything) if everything.count(each) == 1))
+        once = sorted(each for each in set(everything) if everything.count(each) == 1)
+        result = dots + "".join(each for each in once if each not in dots)
     if any(len(set(term)) != len(term) for term in terms):
         raise Unknown("torch.einsum along a diagonal")
+    # An extent of 1 is repeated where another operand's is larger: it is left out of the product.
+    extents = {}
+    for each, term in zip(operands, terms):
+        for letter, extent in zip(term, each.shape):
+            extents[letter] = max(extent, extents.get(letter, 1))
+    wide = [
+        [extent != 1 or extents[letter] == 1 for letter, extent in zip(term, each.shape)]
+        for each, term in zip(operands, terms)
+    ]
+    operands = [
+        each if all(kept) else k.squeeze(each, [i for i, one in enumerate(kept) if not one])
+        for each, kept in zip(operands, wide)
+    ]
+    terms = ["".join(itertools.compress(term, kept)) for term, kept in zip(terms, wide)]
     x, letters = operands[0], terms[0]
     for i in range(1, len(operands)):
         later = set(result).union(*terms[i + 1 :])
@@ -1131,7 +1257,7 @@ def avg_pool(dims):
 
 
 def adaptive_pool(op, dims):
-    def rows(k, x, output_size, return_indices=False):
+    def rows(k, x, output_size, return_indices: Fixed = False):
         sizes = (
             list(output_size) if isinstance(output_size, (list, tuple)) else [output_size] * dims
         )
@@ -1158,6 +1284,11 @@ def adaptive_pool(op, dims):
     return rows
 
 
+@row(*(f"adaptive_max_pool{dims}d_with_indices" for dims in (1, 2, 3)))
+def pool_with_indices(k, x: Free, output_size: Free, return_indices: Free = False):
+    raise Unknown("torch.nn.functional.adaptive_max_pool with return_indices")
+
+
 for dims in (1, 2, 3):
     ROWS[f"conv{dims}d"] = convolution(dims)
     ROWS[f"conv_transpose{dims}d"] = transposed_convolution(dims)
@@ -1168,7 +1299,16 @@ for dims in (1, 2, 3):
 
 
 @row("interpolate", "upsample", "upsample_nearest")
-def interpolate(k, x, size=None, scale_factor=None, mode="nearest", align_corners=None, *_, **__):
+def interpolate(
+    k,
+    x,
+    size=None,
+    scale_factor=None,
+    mode="nearest",
+    align_corners: Free = None,  # of the modes that are refused
+    recompute_scale_factor: Free = None,  # the scales are whole numbers
+    antialias: Fixed = False,
+):
     dims = x.rank - 2
     times = (
         [each / extent for each, extent in zip(tuple_of(size, dims), x.shape[2:])]
@@ -1224,7 +1364,15 @@ def a_channel(x):
 
 @row("batch_norm")
 def batch_norm(
-    k, x, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5
+    k,
+    x,
+    running_mean,
+    running_var,
+    weight=None,
+    bias=None,
+    training=False,
+    momentum: Free = 0.1,
+    eps=1e-5,
 ):
     if training:
         return normalised(k, "batch_norm", x, weight, bias, a_channel(x), eps=eps)
@@ -1244,7 +1392,7 @@ def instance_norm(
     weight=None,
     bias=None,
     use_input_stats=True,
-    momentum=0.1,
+    momentum: Free = 0.1,
     eps=1e-5,
 ):
     if not use_input_stats:
@@ -1257,12 +1405,14 @@ def instance_norm(
 
 
 @row("group_norm")
-def group_norm(k, x, num_groups, weight=None, bias=None, eps=1e-5, *_):
+def group_norm(k, x, num_groups, weight=None, bias=None, eps=1e-5, cudnn_enabled: Free = True):
     return normalised(k, "group_norm", x, weight, bias, a_channel(x), groups=num_groups, eps=eps)
 
 
 @row("layer_norm")
-def layer_norm(k, x, normalized_shape, weight=None, bias=None, eps=1e-5, *_):
+def layer_norm(
+    k, x, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_enable: Free = True
+):
     return normalised(k, "layer_norm", x, weight, bias, dims=len(list(normalized_shape)), eps=eps)
 
 
@@ -1278,10 +1428,11 @@ def rms_norm(k, x, normalized_shape, weight=None, eps=None):
 
 
 # --- losses
+# `size_average` and `reduce` are older words for `reduction`: bound() translates them.
 def reduced_loss(k, x, reduction):
-    if reduction == "none":
-        return x
-    return k.reduced({"mean": "mean", "sum": "sum"}[reduction], x)
+    if reduction not in ("none", "mean", "sum"):
+        raise Unknown(f"a loss with reduction={reduction!r}")
+    return x if reduction == "none" else k.reduced(reduction, x)
 
 
 def only(name, **expected):
@@ -1291,19 +1442,51 @@ def only(name, **expected):
 
 
 @row("mse_loss")
-def mse_loss(k, x, target, size_average=None, reduce=None, reduction="mean"):
+def mse_loss(
+    k,
+    x,
+    target,
+    size_average: Free = None,
+    reduce: Free = None,
+    reduction="mean",
+    weight: Fixed = None,
+):
     return reduced_loss(k, k.unary("square", k.binary("sub", x, target)), reduction)
 
 
 @row("l1_loss")
-def l1_loss(k, x, target, size_average=None, reduce=None, reduction="mean"):
+def l1_loss(
+    k,
+    x,
+    target,
+    size_average: Free = None,
+    reduce: Free = None,
+    reduction="mean",
+    weight: Fixed = None,
+):
     return reduced_loss(k, k.unary("abs", k.binary("sub", x, target)), reduction)
 
 
-@row("smooth_l1_loss", "huber_loss")
-def smooth_l1_loss(k, x, target, *_, reduction="mean", beta=1.0, delta=1.0, **__):
-    only("smooth_l1_loss", reduction=(reduction, ["mean"]), beta=(beta, [1]), delta=(delta, [1]))
-    return k.one("smooth_l1_loss", [k.floats(x), k.floats(target)], [])
+@row("smooth_l1_loss")
+def smooth_l1_loss(
+    k, x, target, size_average: Free = None, reduce: Free = None, reduction="mean", beta=1.0
+):
+    if beta == 0:
+        return l1_loss(k, x, target, reduction=reduction)
+    if beta == 1 and reduction == "mean" and x.shape == target.shape:
+        return k.one("smooth_l1_loss", [k.floats(x), k.floats(target)], [])
+    return huber_loss(k, x, target, reduction, beta, scale=1 / beta)
+
+
+@row("huber_loss")
+def huber_loss(k, x, target, reduction="mean", delta=1.0, weight: Fixed = None, scale: Fixed = 1):
+    """m * m / 2 + delta * (d - m) of distances d, m being the smaller of d and delta; `scale` is
+    smooth_l1_loss's."""
+    distance = k.unary("abs", k.binary("sub", x, target))
+    near = k.binary("minimum", distance, delta)
+    far = k.binary("mul", k.binary("sub", distance, near), delta)
+    loss = k.binary("add", k.binary("mul", k.unary("square", near), 0.5), far)
+    return reduced_loss(k, loss if scale == 1 else k.binary("mul", loss, scale), reduction)
 
 
 @row("cross_entropy")
@@ -1311,42 +1494,62 @@ def cross_entropy(
     k,
     x,
     target,
-    weight=None,
-    size_average=None,
-    ignore_index=-100,
-    reduce=None,
+    weight: Fixed = None,
+    size_average: Free = None,
+    ignore_index: Fixed = -100,  # which no target is
+    reduce: Free = None,
     reduction="mean",
-    label_smoothing=0.0,
+    label_smoothing: Fixed = 0.0,
 ):
-    only(
-        "cross_entropy",
-        weight=(weight, [None]),
-        reduction=(reduction, ["mean"]),
-        label_smoothing=(label_smoothing, [0]),
-    )
+    only("cross_entropy", reduction=(reduction, ["mean", "sum"]))
+    if x.rank == 1:
+        x, target = k.unsqueeze(x, 0), k.unsqueeze(target, 0)
+    if target.dtype != "i64":  # of each class a probability
+        if target.shape != x.shape:
+            raise Unknown("torch.nn.functional.cross_entropy of targets that are no integers")
+        classes = k.reduced("sum", k.binary("mul", target, k.along("log_softmax", x, 1)), 1)
+        return reduced_loss(k, k.unary("neg", classes), reduction)
     if x.rank > 2:
         x = k.permute(x, [0, *range(2, x.rank), 1])
         x = k.reshape(x, [-1, x.shape[-1]])
     target = k.flatten(target) if target.rank != 1 else target
-    return k.one("cross_entropy", [x, target], [])
+    mean = k.one("cross_entropy", [k.floats(x), target], [])
+    return mean if reduction == "mean" else k.binary("mul", mean, float(target.elements))
 
 
 @row("nll_loss")
-def nll_loss(k, x, target, *_, **__):
+def nll_loss(
+    k,
+    x,
+    target,
+    weight: Fixed = None,
+    size_average: Free = None,
+    ignore_index: Fixed = -100,
+    reduce: Free = None,
+    reduction="mean",
+):
     made = x.step
-    if made is None or made.op != "log_softmax" or made.attributes["axis"] != 1:
+    if made is None or made.op != "log_softmax" or made.attributes["axis"] != min(1, x.rank - 1):
         raise Unknown("torch.nn.functional.nll_loss but of log_softmax")
-    return cross_entropy(k, made.inputs[0], target)
+    return cross_entropy(k, made.inputs[0], target, reduction=reduction)
 
 
 @row("kl_div")
-def kl_div(k, x, target, size_average=None, reduce=None, reduction="mean", log_target=False):
+def kl_div(
+    k,
+    x,
+    target,
+    size_average: Free = None,
+    reduce: Free = None,
+    reduction="mean",
+    log_target=False,
+):
+    only("kl_div", reduction=(reduction, ["mean", "sum", "batchmean"]))
     if log_target:
         target = k.unary("exp", target)
     total = k.one("kl_div_batchmean", [k.floats(x), k.floats(target)], [])
     if reduction == "batchmean":
         return total
-    only("kl_div", reduction=(reduction, ["mean", "sum"]))
     times = x.shape[0] if reduction == "sum" else x.shape[0] / x.elements
     return k.binary("mul", total, float(times))
 
@@ -1358,20 +1561,13 @@ def triplet_margin_loss(
     positive,
     negative,
     margin=1.0,
-    p=2,
-    eps=1e-6,
-    swap=False,
-    size_average=None,
-    reduce=None,
-    reduction="mean",
+    p: Fixed = 2,
+    eps: Fixed = 1e-6,
+    swap: Fixed = False,
+    size_average: Free = None,
+    reduce: Free = None,
+    reduction: Fixed = "mean",
 ):
-    only(
-        "triplet_margin_loss",
-        p=(p, [2]),
-        eps=(eps, [1e-6]),
-        swap=(swap, [False]),
-        reduction=(reduction, ["mean"]),
-    )
     rows = [
         each if each.rank == 2 else k.reshape(each, [-1, each.shape[-1]])
         for each in (anchor, positive, negative)

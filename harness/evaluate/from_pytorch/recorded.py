@@ -1,13 +1,10 @@
 # The graph of a task as it is recorded from PyTorch's calls: values, the steps that make them, and
 # the task's file. Put in front of operators.py and trace.py.
+import inspect
 import itertools
 import json
 import math
 import numbers
-import warnings
-
-warnings.filterwarnings("ignore")
-import torch  # noqa: E402
 
 DTYPES = {
     torch.float32: "f32",
@@ -29,6 +26,13 @@ LONG_FILL = 4096  # equal values from which on a file says one, and an expand th
 
 class Unknown(Exception):
     """What kbench has no operator for."""
+
+
+def kind_of(dtype):
+    """A type of PyTorch's as a graph has it."""
+    if dtype not in DTYPES:
+        raise Unknown(f"tensors of {dtype}")
+    return DTYPES[dtype]
 
 
 class Drawn:
@@ -113,7 +117,7 @@ class Graph:
         return kept[::-1]
 
     def file(self, name, title, outputs):
-        """The task's file, as JSON, which is YAML."""
+        """The task's file, as JSON, which is YAML; and the names of inputs and parameters in it."""
         steps = self.needed(outputs)
         declared = self.inputs + self.parameters
         data = {}
@@ -173,7 +177,11 @@ class Graph:
             operators.append(written)
         file["operators"] = operators
         file["outputs"] = [names[id(each)] for each in outputs]
-        return json.dumps(file, indent=0, default=number)
+        given = {
+            "inputs": [names[id(each)] for each in self.inputs],
+            "parameters": [names[id(each)] for each in self.parameters],
+        }
+        return json.dumps(file, indent=0, default=number), given
 
 
 def number(value):
@@ -240,7 +248,7 @@ class Steps:
         return self.graph.step(op, inputs, attributes, [shape], dtype)[0]
 
     def data(self, tensor, name=""):
-        value = Value(tensor.shape, DTYPES[tensor.dtype], "data")
+        value = Value(tensor.shape, kind_of(tensor.dtype), "data")
         value.tensor, value.name = tensor.detach().clone(), name
         if value.dtype == "bool":  # A file has data of f32 and i64.
             value.dtype, value.tensor, value.bits = "f32", value.tensor.float(), True

@@ -1,16 +1,23 @@
 # Runs a problem's file, a KernelBench file with Model, get_inputs() and get_init_inputs(), and
-# records what its forward() calls. recorded.py and operators.py come before it.
+# records what its forward() calls. tensors.py, recorded.py and operators.py come
+# before it.
 #
 # Parameters and inputs are tensors of the device "meta", which have a shape and no memory. What a
 # module makes of plain numbers, a mask, an index, is computed as it is, and becomes data.
 #
-# Descriptor 0 has a JSON list of requests {"file": TEXT'S FILE, "shown": its name in messages,
-# "name": the task's, "title": ..., "sizes": TEXT}; descriptor 3 takes a list of answers, each
-# {"task": the task's file, "sizes": {NAME: number or list}, "notes": [...]} or {"error": MESSAGE}.
+# Descriptor 0 has {"seconds": for each, "requests": [...]}, a request being {"file": TEXT'S FILE,
+# "shown": its name in messages, "name": the task's, "title": ..., "sizes": TEXT, "divisor": of its
+# sizes}; descriptor 3 takes a list of answers, each {"task": the task's file, "given": {"inputs":
+# [NAME, ...], "parameters": [NAME, ...]}, "sizes": {NAME: number or list}, "notes": [...]} or
+# {"error": MESSAGE}.
+#
+# A request with "given": [{"names": an answer's "given", "tensors": {NAME: tensor}}, ...] is run on
+# these tensors instead, a tensor being as tensors.py has it: {"outputs": [tensor, ...]} for each.
 import ast
 import collections
-import inspect
+import contextlib
 import os
+import random
 import re
 import signal
 import sys
@@ -20,6 +27,7 @@ import types
 from torch.overrides import TorchFunctionMode, resolve_name
 
 META = torch.device("meta")
+MOST_INPUTS = 64  # of a generator that gives them
 MOST_REAL = MOST_DATA  # elements of a tensor that is computed rather than recorded
 
 # Functions that make tensors. What they put there is known, or drawn at random, or nothing.
@@ -30,12 +38,19 @@ MADE_REAL = set(
     full_like new_zeros new_ones new_full new_tensor frombuffer complex polar
     """.split()
 )
+# Of these, what takes from its first argument the shape alone.
+MADE_LIKE = set("zeros_like ones_like full_like new_zeros new_ones new_full new_tensor".split())
 MADE_DRAWN = set(
     """
     rand randn randint normal randperm bernoulli multinomial poisson rand_like randn_like
     randint_like
     """.split()
 )
+# What draws a tensor's elements in place.
+DRAWN_IN_PLACE = set(
+    "uniform normal random bernoulli exponential log_normal cauchy geometric trunc_normal".split()
+)
+COMPARISONS = {"gt", "ge", "lt", "le"}
 MADE_EMPTY = {"empty", "empty_like", "new_empty", "empty_strided"}
 # What a tensor says of itself without its values.
 FACTS = set(
@@ -87,12 +102,17 @@ SAME_TENSOR = set(
 )
 # Whose arguments stand in another order in torch than in torch.nn.functional, whose order the table
 # has.
-OTHER_ORDER = {"batch_norm", "instance_norm", "embedding"}
+OTHER_ORDER = {
+    getattr(torch, "batch_norm"),
+    getattr(torch, "instance_norm"),
+    getattr(torch, "embedding"),
+    torch.nn.functional.unfold,  # not Tensor.unfold
+}
 # What is drawn as their argument is.
 COPIES = set(
     "clone detach data float double half bfloat16 long int bool to contiguous deepcopy".split()
 )
-RESHAPED = {"view", "reshape", "unsqueeze", "getitem", "expand", "flatten", "permute"}
+RESHAPED = {"view", "reshape", "unsqueeze", "getitem", "flatten", "permute"}
 # What a tensor is on its way to a distribution that a task's file can say.
 UNFINISHED = {"transposed", "sum", "twice"}
 
@@ -164,6 +184,37 @@ def replaced(argument, change):
     return plain(argument)
 
 
+def filled_with(values):
+    """The one number that all elements of a tensor of known values are, or that a number is."""
+    if not isinstance(values, torch.Tensor):
+        return values if is_number(values) else None
+    if values.device.type == "meta" or values.numel() == 0:
+        return None
+    if values.dim() > 0 and not any(values.stride()):
+        return values.flatten()[:1].item()  # One element in memory.
+    first = values.flatten()[0]
+    return first.item() if bool((values == first).all()) else None
+
+
+def drawn_by(name, arguments, named):
+    """How uniform_() and its like draw; None where a task's file has no such distribution."""
+    if name == "uniform":
+        return Drawn("uniform", *two_numbers(arguments, named, "from", "to"))
+    if name == "normal":
+        return Drawn("normal", *two_numbers(arguments, named, "mean", "std"))
+    if name == "bernoulli" and filled_with(first_of(*arguments, named.get("p"), 0.5)) == 0.5:
+        return Drawn("randint", 0, 2)
+    return None
+
+
+def keeps_values(drawn, x, result):
+    """Whether a conversion of drawn elements changes none of them."""
+    if not isinstance(result, torch.Tensor) or kind_of(x.dtype) == kind_of(result.dtype):
+        return True
+    bits = (drawn.lo, drawn.hi) == (0, 2)
+    return drawn.kind == "randint" and (kind_of(result.dtype) != "bool" or bits)
+
+
 def two_numbers(arguments, named, first, second):
     """What is given of two arguments that are 0 and 1 otherwise."""
     given = dict(zip((first, second), arguments), **named)
@@ -209,6 +260,10 @@ class Tracer:
         self.drawn = {}  # id of a tensor -> (the tensor, how it is drawn: Drawn or None)
         self.constants = {}
         self.names = {}  # id of a tensor -> its name in the module
+        self.drawing = False  # while get_inputs() is recorded
+        self.drawn_here = []  # inputs that get_inputs() has drawn, in order
+        self.halves = []  # inputs of get_inputs() of which only whether they are large is used
+        self.computed = set()  # ids of tensors that are computed of drawn ones
         self.path = []  # of modules that are running
         self.file, self.lines = "", []  # the problem's file
 
@@ -231,11 +286,20 @@ class Tracer:
             return arguments[0]
         everything = list(tensors_in((arguments, named)))
         if name in MADE_REAL or name in MADE_EMPTY:
+            values = (arguments[1:] if name in MADE_LIKE else arguments, named)
+            if any(self.is_recorded(each) for each in tensors_in(values)):
+                if name in ("as_tensor", "asarray"):
+                    return self.recorded(torch.Tensor.to, "to", False, arguments, named)
+                raise Unknown(f"{shown_name(function)} of what depends on the inputs")
             return self.made(function, name, arguments, named)
         if name in MADE_DRAWN and not changes:
             return self.drawn_input(function, name, arguments, named)
+        if name in DRAWN_IN_PLACE and changes:
+            return self.drawn_in_place(function, name, arguments, named)
         if not any(self.is_recorded(each) for each in everything):
             return function(*arguments, **named)
+        if self.drawing and name in COMPARISONS and self.halved(arguments):
+            return self.drawn_half(arguments[0])
         if name in READS:
             raise Dependent(
                 f"{shown_name(function)} needs the values of a tensor that depends on "
@@ -292,11 +356,19 @@ class Tracer:
     def prepared(self, function, name, changes, arguments, named):
         if not changes and (name in MADE_DRAWN or name in MADE_EMPTY):
             return self.drawn_anew(function, name, arguments, named)
-        unknown = [each for each in tensors_in((arguments, named)) if each.device.type == "meta"]
+        unknown = [
+            each
+            for each in tensors_in((arguments, named))
+            if each.device.type == "meta" or self.drawn_as(each) is not None
+        ]
         if name in MADE_REAL:
-            made = self.made(function, name, arguments, named)
-            return made
-        if not unknown:
+            values = (arguments[1:] if name in MADE_LIKE else arguments, named)
+            if any(each.device.type == "meta" for each in tensors_in(values)):
+                raise Dependent(
+                    f"{shown_name(function)} needs values of a tensor that is drawn at random"
+                )
+            return self.made(function, name, arguments, named)
+        if not unknown and not (changes and name in DRAWN_IN_PLACE):
             return function(*arguments, **named)
         if name in ("cuda", "cpu", "to", "requires_grad_", "pin_memory", "contiguous") and not any(
             isinstance(each, torch.dtype) for each in (*arguments, *named.values())
@@ -332,8 +404,9 @@ class Tracer:
                 drawn = Drawn("normal", *two_numbers((), given, "mean", "std"))
             shape = given["size"] if shaped is None else shaped.shape
             return self.keep(torch.empty(tuple(shape), device=META), drawn)
-        elif name == "randperm":
-            drawn = Drawn("randint", 0, int(arguments[0]))
+        elif name == "bernoulli":
+            even = filled_with(first_of(named.pop("p", None), *arguments[1:], arguments[0])) == 0.5
+            drawn = Drawn("randint", 0, 2) if even else None
         made = (
             function(*arguments, **named, device=META)
             if name != "bernoulli"
@@ -342,29 +415,63 @@ class Tracer:
         return self.keep(made, drawn)
 
     def drawn_input(self, function, name, arguments, named):
-        """A task's steps draw nothing: what forward() draws comes in. It is called by the variable
-        that it is given to, if there is one."""
-        arguments = replaced(tuple(arguments), self.meta)
+        """A task's steps draw nothing: what is drawn while they are recorded comes in."""
+        if name != "bernoulli":  # Its argument's values say how it is drawn.
+            arguments = replaced(tuple(arguments), self.meta)
         tensor = self.drawn_anew(function, name, arguments, named)
+        return self.bind(tensor, self.come_in(tensor, shown_name(function)))
+
+    def drawn_in_place(self, function, name, arguments, named):
+        x = arguments[0]
+        fresh = torch.empty(x.shape, dtype=x.dtype, device=META)
+        self.keep(fresh, drawn_by(name, arguments[1:], named))
+        self.assign(x, self.come_in(fresh, shown_name(function)))
+        return x
+
+    def come_in(self, tensor, function):
+        """The input that is drawn as a tensor is, by the name of the variable that it is given to,
+        if there is one. Whole numbers that are floats are cast."""
+        drawn, kind = self.drawn_as(tensor), kind_of(tensor.dtype)
+        stored = "i64" if kind == "f32" and drawn is not None and drawn.kind == "randint" else kind
+        if not can_be_said(drawn, stored):
+            raise Unknown(f"{function}: a task's file has no such distribution")
         frame = sys._getframe()
         while frame is not None and frame.f_code.co_filename != self.file:
             frame = frame.f_back
         line = self.lines[frame.f_lineno - 1] if frame is not None else ""
         target = re.match(r"\s*(\w+)\s*=[^=]", line)
-        value = self.declare(tensor, target.group(1) if target else "drawn")
-        self.note(f"{value.name}, which forward() draws, is an input")
-        return self.bind(tensor, value)
+        value = self.declare(tensor.shape, stored, target.group(1) if target else "drawn", drawn)
+        if not self.drawing:
+            self.note(f"{value.name}, which forward() draws, is an input")
+        return self.k.cast(value, kind)
 
-    def declare(self, tensor, name):
+    def declare(self, shape, dtype, name, drawn):
         """An input."""
-        value = Value(tensor.shape, DTYPES[tensor.dtype], "input")
-        drawn = self.drawn_as(tensor)
-        if not can_be_said(drawn, value.dtype):
-            drawn = Drawn("normal") if value.dtype == "f32" else Drawn("randint", 0, 2)
-            self.note(f"input {name} is drawn as {drawn.text()}")
+        value = Value(shape, dtype, "input")
         value.name, value.drawn = name, drawn
         self.graph.inputs.append(value)
         return value
+
+    def halved(self, arguments):
+        """Whether half of the elements of a drawn tensor are on either side of a number."""
+        x, bound_ = arguments[0], plain(arguments[1])
+        if not isinstance(x, torch.Tensor) or not is_number(bound_):
+            return False
+        if self.drawing:
+            value = self.current[id(x)][1] if id(x) in self.current else None
+            drawn = value.drawn if value is not None else None
+        else:
+            drawn = self.drawn_as(x)
+        if drawn is None or drawn.then or drawn.kind not in ("uniform", "normal"):
+            return False
+        return bound_ == (drawn.lo if drawn.kind == "normal" else (drawn.lo + drawn.hi) / 2)
+
+    def drawn_half(self, x):
+        """An input of bits in place of one that is compared with its median."""
+        known = self.value(x)
+        self.halves.append(known)  # which nothing else may need
+        value = self.declare(x.shape, "bool", known.name, Drawn("randint", 0, 2))
+        return self.tensor_of(value)
 
     @staticmethod
     def meta(tensor):
@@ -381,25 +488,25 @@ class Tracer:
         """What becomes of a tensor that is drawn, as far as a task's file can say it."""
         x = arguments[0] if arguments else next(iter(named.values()))
         made = None
-        if changes and name in ("uniform", "normal", "random", "zero", "fill", "copy"):
+        if changes and name in DRAWN_IN_PLACE:
+            self.keep(x, drawn_by(name, arguments[1:], named))
+            if self.drawn_as(x) is None:
+                self.computed.add(id(x))
+            return x
+        if changes and name in ("zero", "fill", "copy"):
             rest = [*arguments[1:], *named.values()]
             if name == "copy":
                 self.keep(x, self.drawn_as(rest[0]))
-            elif name == "random":
-                self.keep(x, None)
-            elif name in ("zero", "fill"):
+            else:
                 fill = plain(rest[0]) if rest and not isinstance(rest[0], torch.Tensor) else 0
                 self.keep(x, Drawn("fill", float(fill)))
-            else:
-                names = ("from", "to") if name == "uniform" else ("mean", "std")
-                self.keep(x, Drawn(name, *two_numbers(arguments[1:], named, *names)))
             return x
         drawn = self.drawn_as(x) if isinstance(x, torch.Tensor) else None
         others = [each for each in arguments[1:] if not isinstance(each, str)]
         whole = drawn is not None and not drawn.then
-        if name in COPIES or (name in RESHAPED and whole):
+        if name in COPIES or (name in RESHAPED and whole and not any(tensors_in(others))):
             made = drawn
-        elif name in ("add", "sub", "mul", "div", "rsub", "neg"):
+        elif name in ("add", "sub", "mul", "div", "rsub", "neg") and not named:
             made = self.affine(name, x, others)
         elif name in ("triu", "tril") and whole and not others:
             made = Drawn(drawn.kind, drawn.lo, drawn.hi, name)
@@ -407,20 +514,26 @@ class Tracer:
             dim = first_of(named.get("dim"), *others)
             if dim in (-1, x.dim() - 1):
                 made = Drawn(drawn.kind, drawn.lo, drawn.hi, "softmax_last")
-        elif name in ("gt", "ge", "lt", "le"):
+        elif name in COMPARISONS and self.halved(arguments):
             made = Drawn("randint", 0, 2)
         elif name in ("T", "mT", "t", "transpose") and whole and x.dim() == 2:
             made = Drawn(drawn.kind, drawn.lo, drawn.hi, f"transposed {id(x)}")
         result = self.on_meta(function, arguments, named)
+        if made is not None and name in COPIES and not keeps_values(made, x, result):
+            made = None
         if changes:
-            self.keep(x, made)
-            return x
-        if isinstance(result, torch.Tensor):
-            self.keep(result, made)
+            result = x
+        for each in tensors_in([result]):
+            self.keep(each, made if each is result else None)
+            if made is None and each is not x:
+                self.computed.add(id(each))
         return result
 
     def on_meta(self, function, arguments, named):
-        return function(*replaced(tuple(arguments), self.meta), **replaced(named, self.meta))
+        try:
+            return function(*replaced(tuple(arguments), self.meta), **replaced(named, self.meta))
+        except NotImplementedError:  # PyTorch has it for tensors with memory alone.
+            raise Unknown(f"{shown_name(function)} of a tensor that is drawn at random")
 
     def affine(self, name, x, others):
         if name == "neg":
@@ -506,8 +619,7 @@ class Tracer:
             name = self.names.get(id(tensor)) or f"drawn_{len(self.graph.parameters)}"
             self.note(f"{name}, drawn at random by the model, is a parameter")
             return self.parameter(tensor, name)
-        if tensor.dtype not in DTYPES:
-            raise Unknown(f"tensors of {tensor.dtype}")
+        kind_of(tensor.dtype)
         key = (id(tensor), tensor._version)
         if key not in self.constants:
             if tensor.numel() > MOST_REAL:
@@ -530,9 +642,13 @@ class Tracer:
         return self.constants.setdefault(key, value)
 
     def parameter(self, tensor, name):
-        value = Value(tensor.shape, DTYPES[tensor.dtype], "parameter")
+        if id(tensor) in self.computed:
+            self.note(f"{name}, which the model computes of random numbers, is drawn as a weight")
+        value = Value(tensor.shape, kind_of(tensor.dtype), "parameter")
         value.name, value.drawn = name, self.drawn_as(tensor)
         if not can_be_said(value.drawn, value.dtype):
+            if value.dtype != "f32":
+                raise Unknown(f"{name}, whole numbers that the model draws at random")
             value.drawn = None  # So is a weight that begins as 1 or 0.
         self.graph.parameters.append(value)
         self.bind(tensor, value)
@@ -576,22 +692,23 @@ class Tracer:
             self.assign(x, new)
             return x
         handler = ROWS.get(name)
-        if name in OTHER_ORDER and function is getattr(torch, name):
-            handler = None
-        if handler is None:
+        if handler is None or function in OTHER_ORDER:
             return self.taken_apart(function, arguments, named)
         arguments, named, out = self.as_in_table(handler, arguments, named)
-        try:
-            given = inspect.signature(handler).bind(self.k, *arguments, **named).arguments
-        except TypeError as error:
-            raise Unknown(f"{shown_name(function)} with these arguments: {error}")
-        inplace = changes or given.get("inplace") is True
         # A number that is a tensor is no dimension.
         operand = self.value if name in ("max", "min") else self.operand
-        result = handler(self.k, *replaced(tuple(arguments), operand), **replaced(named, operand))
+        given = bound(
+            function,
+            handler,
+            self.k,
+            replaced(tuple(arguments), operand),
+            replaced(named, operand),
+        )
+        inplace = changes or given.arguments.get("inplace") is True
+        result = handler(*given.args, **given.kwargs)
         if inplace:
             x = arguments[0]
-            self.assign(x, self.k.cast(result, DTYPES[x.dtype]))
+            self.assign(x, self.k.cast(result, kind_of(x.dtype)))
             return x
         if out is not None:
             self.assign(out, result)
@@ -685,7 +802,7 @@ class Tracer:
 
     def assign_part(self, x, index, new):
         if id(x) not in self.current:  # Of known values until now.
-            known, written = self.value(x), Value(x.shape, DTYPES[x.dtype], "written")
+            known, written = self.value(x), Value(x.shape, kind_of(x.dtype), "written")
             written.tensor, written.fill, written.name = known.tensor, known.fill, known.name
             self.bind(x, written)
         part = self.recorded(torch._C._TensorBase.__getitem__, "getitem", False, (x, index), {})
@@ -734,6 +851,136 @@ class Tracer:
             self.depth = depth
 
 
+class Rerun(Tracer):
+    """Runs forward() instead of recording it, in float64, on the tensors that are given for the
+    inputs and parameters of the task that was recorded. Numbers and tables that do not depend on
+    these are made as they were while it was recorded."""
+
+    def __init__(self, given):
+        super().__init__()
+        self.tensors, self.given = given["tensors"], given["names"]
+        self.running = False
+        self.reals = {}  # id of a tensor -> (the tensor, what it is given as)
+        self.wide = {}  # id and version of a tensor of known values -> (the tensor, in float64)
+        self.draws = 0  # of get_inputs(), so far
+
+    def real(self, tensor):
+        """What is given for a tensor, or computed of that; None for known values."""
+        if getattr(tensor, "_kbench_given", False):
+            return tensor
+        if id(tensor) not in self.reals:
+            if not self.is_recorded(tensor):
+                return None
+            value = self.current[id(tensor)][1] if id(tensor) in self.current else None
+            value = value or self.constant(tensor)
+            if value.kind == "data":
+                made = torch.full(value.shape, value.fill, dtype=torch.float64)
+            else:
+                made = self.values_of(value, tensor.dtype)
+            self.replace(tensor, made)
+        return self.reals[id(tensor)][1]
+
+    def replace(self, tensor, made):
+        made._kbench_given = True
+        self.reals[id(tensor)] = (tensor, made)
+
+    def values_of(self, value, dtype):
+        kind = "inputs" if value.kind == "input" else "parameters"
+        place = (self.graph.inputs if kind == "inputs" else self.graph.parameters).index(value)
+        said = self.tensors.get(self.given[kind][place])
+        made = torch.zeros(value.shape) if said is None else tensor_of(said)
+        return made.to(torch.float64 if dtype.is_floating_point else dtype).reshape(value.shape)
+
+    def called(self, function, arguments, named):
+        if not self.running:
+            return super().called(function, arguments, named)
+        name, changes = name_of(function)
+        if name == "data" and not changes:
+            return arguments[0]
+        if name in FACTS and not changes:
+            fact = function(*self.swapped(arguments), **named)
+            if name == "device":
+                return torch.device("cpu")
+            return torch.float32 if name == "dtype" and fact == torch.float64 else fact
+        named.pop("device", None)
+        named.pop("pin_memory", None)
+        if name in MADE_REAL and name not in ("as_tensor", "asarray") or name in MADE_EMPTY:
+            return self.made(function, name, self.swapped(arguments), named)
+        if (name in MADE_DRAWN and not changes) or (name in DRAWN_IN_PLACE and changes):
+            return self.next_drawn(function, name, changes, arguments, named)
+        everything = list(tensors_in((arguments, named)))
+        if not any(self.real(each) is not None for each in everything):
+            return function(*arguments, **named)
+        if self.drawing and name in COMPARISONS:
+            return self.next_given(torch.bool)
+        if name == "data":
+            self.replace(arguments[0], self.swapped(arguments[1]))
+            return None
+        if ROWS.get(name) is dropout or name in ("cuda", "cpu"):
+            return self.swapped(arguments[0])
+        if name in ("float", "half", "bfloat16"):
+            function, named = torch.Tensor.double, {}
+        elif name == "to":
+            given = (torch.dtype, torch.Tensor)
+            arguments = (arguments[0], *(each for each in arguments[1:] if isinstance(each, given)))
+            if len(arguments) == 1 and "dtype" not in named and "other" not in named:
+                return self.swapped(arguments[0])
+        elif "dropout_p" in named:
+            named["dropout_p"] = 0.0
+        result = function(*self.swapped(arguments), **self.swapped(named))
+        for each in tensors_in([result]):
+            each._kbench_given = True
+        if changes or named.get("inplace") is True or named.get("out") is not None:
+            x = named["out"] if named.get("out") is not None else arguments[0]
+            if self.real(x) is None:
+                self.replace(x, self.swapped(x))
+        return result
+
+    def swapped(self, argument):
+        """An argument with what is given in place of tensors, all floating ones in float64."""
+        if isinstance(argument, torch.dtype):
+            return torch.float64 if argument.is_floating_point else argument
+        if isinstance(argument, torch.Tensor):
+            known = self.real(argument)
+            if known is not None or not argument.is_floating_point():
+                return argument if known is None else known
+            key = (id(argument), argument._version)
+            return self.wide.setdefault(key, (argument, argument.double()))[1]
+        if isinstance(argument, slice):
+            return slice(*map(self.swapped, (argument.start, argument.stop, argument.step)))
+        if isinstance(argument, (list, tuple)) and not isinstance(argument, torch.Size):
+            made = [self.swapped(each) for each in argument]
+            return made if isinstance(argument, list) else tuple(made)
+        if isinstance(argument, dict):
+            return {key: self.swapped(each) for key, each in argument.items()}
+        return plain(argument)
+
+    def next_given(self, dtype):
+        """For what is drawn now."""
+        value = self.graph.inputs[-1] if not self.drawing else self.drawn_here[self.draws]
+        self.draws += int(self.drawing)
+        known = value in self.graph.inputs  # Or what it is for came in itself.
+        made = self.values_of(value, dtype) if known else torch.zeros(value.shape).to(torch.float64)
+        made._kbench_given = True
+        return made
+
+    def next_drawn(self, function, name, changes, arguments, named):
+        if changes:
+            tensor = arguments[0]
+            fresh = torch.empty(tensor.shape, dtype=tensor.dtype, device=META)
+            self.keep(fresh, drawn_by(name, arguments[1:], named))
+        else:
+            arguments = replaced(tuple(self.swapped(arguments)), lambda each: each.to(META))
+            fresh = self.drawn_anew(function, name, arguments, named)
+        if not self.drawing:
+            self.come_in(fresh, shown_name(function))
+        made = self.next_given(fresh.dtype)
+        if changes:
+            self.replace(tensor, made)
+            return tensor
+        return made
+
+
 def steps_between(before, value):
     """The steps by which a view's value follows from that of its base."""
     steps = []
@@ -775,6 +1022,8 @@ def watch_parameters(tracer):
         parameter = make(cls, data, requires_grad) if data is not None else make(cls)
         if data is not None:
             tracer.keep(parameter, tracer.drawn_as(data))
+            if id(data) in tracer.computed:
+                tracer.computed.add(id(parameter))
         return parameter
 
     torch.nn.Parameter.__new__ = staticmethod(made)
@@ -893,6 +1142,37 @@ def with_sizes(tree, sizes, shown):
     return tree
 
 
+def seed_all():
+    random.seed(0)
+    torch.manual_seed(0)
+    with contextlib.suppress(ImportError):
+        import numpy
+
+        numpy.random.seed(0)
+
+
+class Divided(ast.NodeTransformer):
+    def __init__(self, divisor):
+        self.divisor = divisor
+
+    def visit_Constant(self, node):
+        number = node.value
+        if type(number) is int and number > self.divisor and number % self.divisor == 0:
+            return ast.copy_location(ast.Constant(number // self.divisor), node)
+        return node
+
+
+def shrunk(tree, divisor):
+    """The file with smaller sizes: whole numbers at its top level, and in the functions that draw
+    the inputs, divided where they can be."""
+    if divisor != 1:
+        own = (ast.Assign, ast.AnnAssign, ast.FunctionDef)
+        for i, line in enumerate(tree.body):
+            if isinstance(line, own):
+                tree.body[i] = Divided(divisor).visit(line)
+    return tree
+
+
 def whole_numbers(names, module):
     """The sizes of a file: the integers and lists of integers at its top level."""
     whole = lambda each: isinstance(each, int) and not isinstance(each, bool)  # noqa: E731
@@ -905,57 +1185,105 @@ def whole_numbers(names, module):
 
 
 class Problem:
-    def __init__(self, request):
+    """A file whose forward() is recorded, or, with `given`, run on what is given."""
+
+    def __init__(self, request, given=None):
         self.request, self.shown = request, request["shown"]
         self.file = os.path.abspath(request["file"])
-        self.tracer = Tracer()
+        self.tracer = Tracer() if given is None else Rerun(given)
         self.late = None  # why it was ended, if it was
+        self.computed = []  # of inputs: their place in get_inputs(), what stands for them
 
     def answer(self):
         doing = "executing it"
         try:
+            seed_all()  # What its __init__() draws by other means is the same in every run.
             with open(self.file, encoding="utf-8") as source:
                 text = source.read()
             self.tracer.file, self.tracer.lines = self.file, text.splitlines()
-            tree = ast.parse(text, self.file)
+            tree = shrunk(ast.parse(text, self.file), self.request.get("divisor", 1))
             sizes = sizes_in(self.request.get("sizes", ""))
             names = [name for name, _, _ in constants_of(tree)]
             code = compile(with_sizes(tree, sizes, self.shown), self.file, "exec")
             module = types.ModuleType("problem")
             module.__file__ = self.file
             sys.modules["problem"] = module
-            with torch.no_grad(), Mode(self.tracer):
-                self.tracer.watching = True
-                exec(code, module.__dict__)
-                doing = "making its Model"
-                model, inputs = self.model_and_inputs(module)
+            with torch.no_grad():
+                with self.watched():
+                    exec(code, module.__dict__)
+                    doing = "making its Model"
+                    model = self.model_of(module)
+                self.name_parameters(model)
+                doing = "its get_inputs()"
+                inputs = self.inputs_of(module, model)
                 doing = "its forward()"
-                outputs = self.run(model, inputs)
-            self.tracer.watching = False
-            file = self.tracer.graph.file(self.request["name"], self.request["title"], outputs)
-            return {
-                "task": file,
-                "sizes": whole_numbers(names, module),
-                "notes": self.tracer.notes,
-            }
+                if isinstance(self.tracer, Rerun):
+                    self.begin_rerun(module, model)
+                result = self.forward(model, inputs)
+                return self.answer_of(result, whole_numbers(names, module))
         except BaseException as error:
             return {"error": self.said(error, doing)}
 
-    def model_and_inputs(self, module):
-        for name in ("Model", "get_inputs"):
-            if not callable(getattr(module, name, None)):
+    @contextlib.contextmanager
+    def watched(self):
+        """While the file's code runs."""
+        self.tracer.watching = True
+        try:
+            with Mode(self.tracer):
+                yield
+        finally:
+            self.tracer.watching = False
+
+    def model_of(self, module):
+        made_by = getattr(module, "Model", None) or self.only_module(module)
+        for name, found in (
+            ("class Model", made_by),
+            ("function get_inputs()", getattr(module, "get_inputs", None)),
+        ):
+            if not callable(found):
                 raise Missing(
-                    f"it has no {'class Model' if name == 'Model' else 'function get_inputs()'}; "
-                    "a problem's file has class Model, get_inputs() and get_init_inputs()"
+                    f"it has no {name}; a problem's file has class Model, get_inputs() and "
+                    "get_init_inputs()"
                 )
         given = module.get_init_inputs() if hasattr(module, "get_init_inputs") else []
-        model = module.Model(**given) if isinstance(given, dict) else module.Model(*given)
+        positional, named = ((), given) if isinstance(given, dict) else (given, {})
+        if len(positional) == 2 and isinstance(given[0], list) and isinstance(given[1], dict):
+            try:  # [[1, 2], {"axis": 2}] where the class takes it so
+                inspect.signature(made_by).bind(*given[0], **given[1])
+                positional, named = given
+            except TypeError:
+                pass
+        model = made_by(*positional, **named)
         if not isinstance(model, torch.nn.Module):
             raise Missing("its Model is no torch.nn.Module")
-        inputs = module.get_inputs()
-        return model, list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
+        return model
 
-    def run(self, model, inputs):
+    def only_module(self, module):
+        """The class of a file that has one and calls it otherwise."""
+        kinds = [each for each in vars(module).values() if isinstance(each, type)]
+        own = [each for each in kinds if each.__module__ == module.__name__]
+        own = [each for each in own if issubclass(each, torch.nn.Module)]
+        if len(own) != 1:
+            return None
+        self.tracer.note(f"its module is {own[0].__name__}, as it has no class Model")
+        return own[0]
+
+    def case_of(self, module):
+        """One list of inputs."""
+        with self.watched():
+            inputs = module.get_inputs()
+            if isinstance(inputs, types.GeneratorType):
+                inputs = self.generated(inputs)
+        return list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
+
+    def generated(self, inputs):
+        found = list(itertools.islice(inputs, MOST_INPUTS))
+        lists = bool(found) and all(isinstance(each, (list, tuple)) for each in found)
+        if lists and len(found) > 1:
+            self.tracer.note("get_inputs() has several lists of inputs: the first is taken")
+        return found[0] if lists else found
+
+    def name_parameters(self, model):
         tracer = self.tracer
         for name, buffer in model.named_buffers():
             tracer.names[id(buffer)] = name
@@ -963,12 +1291,34 @@ class Problem:
             value = tracer.parameter(parameter, name)
             if owned_by_torch(model, name):
                 value.drawn = None  # as kbench draws it
-        inputs = self.declared(model, inputs)
-        tracer.recording = True
-        result = model(*inputs)
+
+    def forward(self, model, inputs):
+        self.tracer.recording = True
+        with self.watched():
+            result = model(*inputs)
         outputs = list(outputs_in(result))
         if not outputs:
             raise Missing(f"its forward() returns {type(result).__name__}, no tensor")
+        return outputs
+
+    def begin_rerun(self, module, model):
+        """Before forward(): computed inputs, by a third call; dropout is left out."""
+        tracer = self.tracer
+        tracer.running = True
+        if self.computed:
+            tracer.drawing = tracer.recording = True
+            again = list(tensors_in(self.case_of(module)))
+            tracer.drawing = tracer.recording = False
+            for place, stand in self.computed:
+                tracer.replace(stand, tracer.swapped(again[place]))
+        for each in model.modules():
+            if is_number(getattr(each, "dropout", None)):
+                each.dropout = 0.0
+
+    def answer_of(self, outputs, sizes):
+        tracer = self.tracer
+        if isinstance(tracer, Rerun):
+            return {"outputs": [said_of(tracer.swapped(each).double()) for each in outputs]}
         for each in tracer.graph.parameters:
             each.drawn = each.drawn or each.role or Drawn("uniform", -0.5, 0.5)
         values = [tracer.value(each) for each in outputs]
@@ -976,35 +1326,98 @@ class Problem:
             raise Missing("an output of its forward() does not depend on the inputs")
         if not tracer.graph.needed(values):
             raise Missing("its forward() computes nothing: a task has operators")
-        return values
+        file, given = tracer.graph.file(self.request["name"], self.request["title"], values)
+        return {"task": file, "given": given, "sizes": sizes, "notes": tracer.notes}
 
-    def declared(self, model, inputs):
-        """The inputs by the names of forward()'s parameters; numbers stay what they are."""
-        parameters = list(inspect.signature(model.forward).parameters.values())
-        names = [
-            each.name
-            for each in parameters
-            if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
+    def inputs_of(self, module, model):
+        """What forward() is called with, by the names of its parameters. A tensor that is drawn as
+        a task's file can say is an input; what get_inputs() computes of draws is recorded as
+        forward() is, and part of the task. Numbers stay what they are."""
+        tracer = self.tracer
+        told = self.case_of(module)
+        names = named_tensors(told, positional_parameters(model.forward))
+        later = list(tensors_in(self.case_of(module)))
+        again, refused = self.recorded_inputs(module, len(names))
+        behind = [
+            inputs_behind(tracer.value(each)) if tracer.is_recorded(each) else [] for each in again
         ]
-        made = []
-
-        def declare(tensor, name):
-            fresh = torch.empty(tensor.shape, dtype=tensor.dtype, device=META)
-            return self.tracer.bind(fresh, self.tracer.declare(tensor, name))
-
-        for i, each in enumerate(inputs):
-            name = names[i] if i < len(names) else f"x{i}"
-            count = len(list(tensors_in([each])))
-            numbers_ = iter(range(count))
-            made.append(
-                replaced(
-                    each,
-                    lambda tensor: declare(
-                        tensor, name if count == 1 else f"{name}_{next(numbers_)}"
-                    ),
-                )
+        if any(base in each for base in tracer.halves for each in behind):
+            raise Unknown("an input that get_inputs() also compares with a number")
+        tracer.graph.inputs = []
+        stands = {}
+        for i, (tensor, name) in enumerate(names):
+            if id(tensor) in stands:
+                continue
+            drawn, kind = tracer.drawn_as(tensor), kind_of(tensor.dtype)
+            shared = any(
+                one in others
+                for one in (behind[i] if again else [])
+                for j, others in enumerate(behind)
+                if again[j] is not again[i]
             )
-        return made
+            real = tensor.device.type != "meta" and id(tensor) not in tracer.computed
+            if drawn is None and real:
+                stand = self.known_input(tensor, later[i] if i < len(later) else None, name)
+            elif can_be_said(drawn, kind) and not shared:
+                stand = torch.empty(tensor.shape, dtype=tensor.dtype, device=META)
+                tracer.bind(stand, tracer.declare(tensor.shape, kind, name, drawn))
+            elif refused is not None:
+                known = isinstance(refused, (Unknown, Dependent))
+                raise type(refused)(f"{refused} (for input {name})") if known else refused
+            elif not behind[i]:  # torch.empty()
+                stand = self.known_input(again[i], again[i], name)
+            else:
+                stand = self.computed_input(again[i], name, behind[i])
+                self.computed.append((i, stand))
+            stands[id(tensor)] = stand
+        return replaced(told, lambda tensor: stands[id(tensor)])
+
+    def recorded_inputs(self, module, count):
+        """The tensors of a second call, which is recorded, or why it cannot be."""
+        tracer = self.tracer
+        notes = list(tracer.notes)
+        tracer.recording = tracer.drawing = True
+        try:
+            again, refused = list(tensors_in(self.case_of(module))), None
+            if len(again) != count:
+                again, refused = [], Missing("its get_inputs() gives other inputs every time")
+        except Exception as error:
+            again, refused = [], error
+        tracer.recording = tracer.drawing = False
+        tracer.drawn_here = list(tracer.graph.inputs)
+        tracer.notes[:] = notes
+        return again, refused
+
+    def known_input(self, tensor, later, name):
+        """Of values that no function of PyTorch's draws: where all are one number, they are drawn
+        from that number alone."""
+        if later is None or later.shape != tensor.shape or not bool((later == tensor).all()):
+            raise Missing(
+                f"input {name} has other values in every call, and no function of PyTorch's that "
+                "kbench knows draws them"
+            )
+        tracer, kind, fill = self.tracer, kind_of(tensor.dtype), filled_with(tensor)
+        if tensor.dim() == 0:
+            return tensor
+        if fill is None or kind == "bool" or not math.isfinite(fill):
+            tracer.names[id(tensor)] = name
+            tracer.note(f"input {name} has the same values in every call: it is data of the task")
+            return tensor
+        drawn = (
+            Drawn("uniform", fill, fill) if kind == "f32" else Drawn("randint", fill, fill + 1)
+        )
+        stand = torch.empty(tensor.shape, dtype=tensor.dtype, device=META)
+        return tracer.bind(stand, tracer.declare(tensor.shape, kind, name, drawn))
+
+    def computed_input(self, tensor, name, behind):
+        tracer = self.tracer
+        if len(behind) == 1 and behind[0] not in tracer.graph.inputs:
+            behind[0].name = name
+        tracer.graph.inputs += [each for each in behind if each not in tracer.graph.inputs]
+        if tracer.value(tensor).kind != "input":
+            drawn = ", ".join(f"{each.name} is drawn as {each.drawn.text()}" for each in behind)
+            tracer.note(f"input {name}: {drawn}; what get_inputs() makes of it is part of the task")
+        return tensor
 
     def said(self, error, doing):
         """One line: what is wrong, and where."""
@@ -1048,6 +1461,48 @@ def owned_by_torch(model, name):
     return draws and kind.__module__.startswith("torch.nn.modules")
 
 
+def positional_parameters(function):
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    parameters = inspect.signature(function).parameters.values()
+    return [each.name for each in parameters if each.kind in kinds]
+
+
+def named_tensors(inputs, names):
+    """The tensors of inputs, in order, with names: of several in a list "x_0", "x_1"."""
+    named = []
+    for i, each in enumerate(inputs):
+        name = names[i] if i < len(names) else f"x{i}"
+        require_plain(each, name)
+        tensors = list(tensors_in([each]))
+        several = len(tensors) > 1
+        named += [(one, f"{name}_{k}" if several else name) for k, one in enumerate(tensors)]
+    return named
+
+
+def require_plain(given, name):
+    plain_ = (torch.Tensor, str, type(None), torch.dtype, torch.device, torch.Size)
+    if isinstance(given, (list, tuple, dict)):
+        for each in given.values() if isinstance(given, dict) else given:
+            require_plain(each, name)
+    elif not isinstance(given, plain_) and not is_number(given):
+        raise Missing(f"its get_inputs() gives a {type(given).__name__} as {name}, no tensor")
+
+
+def inputs_behind(value):
+    """The inputs that a value is computed of, in the order of its steps."""
+    found, seen, open_ = [], set(), [value]
+    while open_:
+        each = open_.pop()
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        if each.kind == "input":
+            found.append(each)
+        elif each.step is not None:
+            open_ += reversed(each.step.inputs)
+    return found
+
+
 def outputs_in(result):
     if isinstance(result, torch.Tensor):
         yield result
@@ -1064,18 +1519,38 @@ def add_newer_names():
     if hasattr(functional, "scaled_dot_product_attention"):
         return
 
-    def scaled_dot_product_attention(*arguments, **named):
-        tensors = tuple(tensors_in((arguments, named)))
-        return torch.overrides.handle_torch_function(
-            scaled_dot_product_attention, tensors, *arguments, **named
-        )
+    def scaled_dot_product_attention(
+        query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None
+    ):
+        tensors = (query, key, value, attn_mask)
+        if torch.overrides.has_torch_function(tensors):
+            return torch.overrides.handle_torch_function(
+                scaled_dot_product_attention,
+                tensors,
+                query,
+                key,
+                value,
+                attn_mask=attn_mask,
+                dropout_p=dropout_p,
+                is_causal=is_causal,
+                scale=scale,
+            )
+        scores = query @ key.transpose(-2, -1) * first_of(scale, query.shape[-1] ** -0.5)
+        if is_causal:
+            later = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
+            scores = scores.masked_fill(later, -math.inf)
+        if attn_mask is not None and attn_mask.dtype == torch.bool:
+            scores = scores.masked_fill(~attn_mask, -math.inf)
+        elif attn_mask is not None:
+            scores = scores + attn_mask
+        return torch.softmax(scores, -1) @ value
 
     scaled_dot_product_attention.__module__ = "torch.nn.functional"
     functional.scaled_dot_product_attention = scaled_dot_product_attention
 
 
-def answer_to(request, seconds):
-    problem = Problem(request)
+def answer_to(request, seconds, given=None):
+    problem = Problem(request, given)
 
     def late(*_):
         problem.late = Late(f"it takes longer than {seconds:g} s (a loop that does not end?)")
@@ -1104,7 +1579,8 @@ def main():
     sys.setrecursionlimit(10000)
     asked = json.load(sys.stdin)
     add_newer_names()
-    answers = [answer_to(each, asked["seconds"]) for each in asked["requests"]]
+    cases = [(each, given) for each in asked["requests"] for given in each.get("given", [None])]
+    answers = [answer_to(each, asked["seconds"], given) for each, given in cases]
     with os.fdopen(3, "w") as channel:
         json.dump(answers, channel)
 

@@ -26,6 +26,7 @@
 #include "libkbench/core/liveness.h"
 #include "libkbench/core/training_sizes.h"
 #include "libkbench/scoring/task_sizes.h"
+#include "reference/faults.h"
 
 namespace kbench::program {
 namespace {
@@ -111,13 +112,26 @@ bool check(const Task& task, runner::PythonHelper& python) {
   std::fflush(stdout);
   const auto graph = build_graph(task, Preset::smoke);
   const std::vector<std::string> dead = unused(*graph);
-  text = "  used    " +
-         (dead.empty() ? "everything: outputs depend on every tensor"
-                       : "no output depends on " +
-                             listed(dead, [](const std::string& name) { return name; })) +
-         "\n";
+  text.clear();
+  if (const std::string module = module_behind(task); !module.empty()) {
+    text += "  module  " + shown(module) + "\n";
+  }
+  const reference::ValueFaults faults = reference::faults_of_values(*graph, task.id);
+  if (!faults.not_a_number.empty()) {
+    text += "  values  no candidate can be right: " + faults.not_a_number + "\n";
+  }
+  for (const std::string& each : faults.suspicious) text += "  values  " + each + "\n";
+  text += "  used    " +
+          (dead.empty() ? "everything: outputs depend on every tensor"
+                        : "no output depends on " +
+                              listed(dead, [](const std::string& name) { return name; })) +
+          "\n";
   const auto [pytorch, differs] = pytorch_line(python, task, *graph);
   text += pytorch;
+  if (!faults.not_a_number.empty()) {  // No variant can be compared with it.
+    say(text);
+    return true;
+  }
   const auto evaluator = audit::make_host_evaluator(task, *graph);
   const audit::TaskAudit audit = audit::audit_task(task, *graph, *evaluator);
   std::map<Variant::Kind, std::string> left;
@@ -128,7 +142,7 @@ bool check(const Task& task, runner::PythonHelper& python) {
   text += "  check   " + std::to_string(audit.tried.size()) +
           " variants at smoke, held to |c - r| <= " + format_number(task.tolerance.relative) +
           " * (s + |r|)\n";
-  bool found = !dead.empty() || differs;
+  bool found = !faults.suspicious.empty() || !dead.empty() || differs;
   for (const auto& [kind, variants] : left) {
     found = found || kind != Variant::Kind::precision;
     text += "          " +
@@ -175,6 +189,7 @@ int print_from_pytorch(const TaskVerbOptions& options) {
   runner::PythonHelper python;
   const auto task = from_pytorch::task_of(python, problem, presets, options.seconds);
   for (const std::string& note : task.notes) warn("note: " + note);
+  warn("note: beside the module: " + task.compared);
   if (presets.empty() && !task.sizes.empty()) {
     warn(
         "note: one size for all presets; --smoke, --train and --v0 give others to constants of the "
@@ -219,12 +234,14 @@ Verb add_task(Command program) {
   const Command app = program.add_verb(
       "task", "Files of tasks of your own: check one, begin one, make one of a PyTorch module",
       "Checks a file of a task of your own, or a folder of them: sizes, work and memory at every "
-      "preset, what no output depends on, whether PyTorch computes the same at preset smoke where "
+      "preset, right values that are NaN or always the same, what no output depends on, whether "
+      "PyTorch computes the same at preset smoke where "
       "there is python3 with torch, and which shortcuts its check lets pass there (kbench audit "
       "says more). Exit code 1 where there is something to look into. Or prints a "
       "file to begin with. Or prints the file of a PyTorch module: a Python file as KernelBench's "
       "are, with class Model, get_inputs() and get_init_inputs(). Its integers at the top level, "
       "such as batch_size = 128, are its sizes: --smoke batch_size=2 traces it with another one. "
+      "What is printed was run beside the module on two draws, in float64. "
       "It takes python3 with torch (KBENCH_PYTHON), and runs there without network, in a folder "
       "of its own. docs/tasks.md has the format. Or prints which of a task's sizes differ from "
       "preset v0.1's at preset train, by the rule in docs/throughput.md.",

@@ -38,6 +38,10 @@ std::vector<std::string> own_task_files();
 /// one's own and no others, whose memory ends with what uses them. Throws as add_task_file().
 void set_task_files(const std::vector<std::string>& texts);
 
+/// Of a task that was made of a PyTorch module: which one, and how it was compared with it. Empty
+/// for any other.
+std::string module_behind(const Task& task);
+
 /// Whether a word where a task is expected is rather a path: it ends in ".yaml" or ".yml", begins
 /// with "./", "../" or '/', or is a folder's with a '/' at its end.
 bool is_task_path(std::string_view text);
