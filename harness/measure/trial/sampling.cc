@@ -160,11 +160,11 @@ double Sampling::baseline_ms() const { return recorded_ns_.value_or(median(basel
 
 namespace {
 
-/// Either kind has half of the time.
-constexpr double kShareOfTime = 0.5;
+/// Runs of one call have half of the plan's time beside it, a third of all.
+constexpr double kAlonesTime = 0.5, kAlonesShare = 1.0 / 3;
 
-SamplingPlan plan_of_two(SamplingPlan plan) {
-  plan.max_seconds *= kShareOfTime;
+SamplingPlan plan_of_alone(SamplingPlan plan) {
+  plan.max_seconds *= kAlonesTime;
   return plan;
 }
 
@@ -172,15 +172,15 @@ SamplingPlan plan_of_two(SamplingPlan plan) {
 
 CallSampling::CallSampling(const SamplingPlan& plan, std::optional<double> recorded_ns, int calls,
                            DType dtype)
-    : calls_(calls), several_(calls > 1 ? plan_of_two(plan) : plan, recorded_ns, calls, dtype) {
-  if (calls > 1) alone_.emplace(plan_of_two(plan), recorded_ns, 1, dtype);
+    : calls_(calls), several_(plan, recorded_ns, calls, dtype) {
+  if (calls > 1) alone_.emplace(plan_of_alone(plan), recorded_ns, 1, dtype);
 }
 
 int CallSampling::next(SecretStream& secret, double wall_seconds) {
   if (!alone_) return calls_;
   if (several_.count() % 2 == 0 && alone_->count() % 2 == 0) {
-    const double seconds = wall_seconds * kShareOfTime;
-    const bool enough = several_.done(seconds), enough_alone = alone_->done(seconds);
+    const bool enough = several_.done(wall_seconds * (1 - kAlonesShare));
+    const bool enough_alone = alone_->done(wall_seconds * kAlonesShare);
     if (enough != enough_alone) {
       alone_now_ = enough;
     } else {
@@ -193,7 +193,8 @@ int CallSampling::next(SecretStream& secret, double wall_seconds) {
 
 bool CallSampling::done(double wall_seconds) const {
   if (!alone_) return several_.done(wall_seconds);
-  return several_.done(wall_seconds * kShareOfTime) && alone_->done(wall_seconds * kShareOfTime);
+  return several_.done(wall_seconds * (1 - kAlonesShare)) &&
+         alone_->done(wall_seconds * kAlonesShare);
 }
 
 bool CallSampling::lower_alone() const {
