@@ -82,8 +82,9 @@ TEST(CertificateFile, AnExperimentAtOtherSizesIsUntried) {
   EXPECT_EQ(certification(experiment), kCertifiedPrecision);
   experiment.variables = {{"batch_size", int64_t{12345}}};
   EXPECT_EQ(certification(experiment), kUntried);
-  EXPECT_EQ(certification(task_at({1, 40}, Preset::v0_1, {{"batch_size", int64_t{1}}}, DType::bf16)),
-            kUntried);
+  EXPECT_EQ(
+      certification(task_at({1, 40}, Preset::v0_1, {{"batch_size", int64_t{1}}}, DType::bf16)),
+      kUntried);
   EXPECT_EQ(certification(task_at({1, 40}, Preset::train, {}, DType::f16)), kUntried);
   EXPECT_EQ(certification(task_at({1, 40}, Preset::v0, {}, DType::bf16)), kUntried);
   TaskAt own;

@@ -196,8 +196,8 @@ TEST(Study, SaysHowManyResultsPassedWithoutACertificate) {
     result.verdict = verdict;
     return to_json(result) + "\n";
   };
-  const std::string lines = line(kA, "untried") + line(kB, "precision") +
-                            line({2, 2}, "untried", Verdict::wrong_values);
+  const std::string lines =
+      line(kA, "untried") + line(kB, "precision") + line({2, 2}, "untried", Verdict::wrong_values);
   write_attempts(folder / "run/attempts.jsonl", {wrong("m", kA, 1)});
   folder.write("run/results.jsonl", lines);
   folder.write("1.jsonl", lines);
