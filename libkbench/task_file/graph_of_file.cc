@@ -1,9 +1,10 @@
 // The graph that a task's file means at given sizes.
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <map>
+#include <span>
 
 #include "kbench/candidate_limits.h"
 #include "kbench/error.h"
@@ -151,10 +152,12 @@ class FileGraph {
                               ", the file's data has more than 2^24 values");
     }
     data_values_ += type.elements();
-    if (!data.causal && data.bytes.size() != static_cast<size_t>(type.bytes())) {
+    int64_t there = 0;
+    for (const ValueRun& run : data.values) there += run.times;
+    if (!data.causal && there != type.elements()) {
       fail_parse(data.at, "'" + data.name.text + "' is " + to_string(type) + ", " +
-                              std::to_string(type.bytes()) + " bytes, and the file has " +
-                              std::to_string(data.bytes.size()));
+                              std::to_string(type.elements()) + " values, and the file has " +
+                              std::to_string(there));
     }
     Tensor tensor(type);
     if (data.causal) {
@@ -167,9 +170,22 @@ class FileGraph {
         }
       }
     } else {
-      std::memcpy(tensor.raw(), data.bytes.data(), data.bytes.size());
+      fill(tensor, data.values);
     }
     keep(data.name.at, named(data.name), graph_.constant(named(data.name), std::move(tensor)));
+  }
+
+  static void fill(Tensor& tensor, const std::vector<ValueRun>& runs) {
+    const auto values = [&]<class T>(std::span<T> to, auto value_of) {
+      auto at = to.begin();
+      for (const ValueRun& run : runs) at = std::fill_n(at, run.times, value_of(run.bits));
+    };
+    if (tensor.dtype() == DType::f32) {
+      values(tensor.data<float>(),
+             [](uint64_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits)); });
+    } else {
+      values(tensor.data<int64_t>(), [](uint64_t bits) { return std::bit_cast<int64_t>(bits); });
+    }
   }
 
   /// A step may give a new value to a name that a step has written, not to one that is declared.

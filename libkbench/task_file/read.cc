@@ -1,8 +1,8 @@
 // From YAML to a TaskFile.
 #include <algorithm>
+#include <bit>
 #include <cctype>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <sstream>
 
@@ -236,13 +236,6 @@ class TaskFileReader {
     return result;
   }
 
-  template <class T>
-  static void append(std::string& bytes, T value, int64_t times) {
-    for (int64_t i = 0; i < times; ++i) {
-      bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
-    }
-  }
-
   /// "0*48 -100 inf": numbers, each as often as the factor before it says.
   void read_values(const Sourced& text, DeclaredData& data) {
     std::istringstream words(text.text);
@@ -267,11 +260,10 @@ class TaskFileReader {
         fail_parse(text.at, "the file's data has more than 2^24 values");
       }
       data_values_ += times;
-      if (data.dtype == DType::f32) {
-        append(data.bytes, static_cast<float>(real), times);
-      } else {
-        append(data.bytes, integer, times);
-      }
+      data.values.push_back({data.dtype == DType::f32
+                                 ? std::bit_cast<uint32_t>(static_cast<float>(real))
+                                 : std::bit_cast<uint64_t>(integer),
+                             static_cast<uint32_t>(times)});
     }
   }
 

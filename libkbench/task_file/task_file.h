@@ -1,6 +1,7 @@
 // A task's file as parsed: form only, nothing that depends on sizes.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -37,13 +38,19 @@ struct DeclaredTensor {
 /// Of all tensors whose values a file says, together.
 inline constexpr int64_t kMostDataValues = int64_t{1} << 24;
 
+/// "3*inf": a value, as memory has it, and how often it comes.
+struct ValueRun {
+  uint64_t bits = 0;
+  uint32_t times = 0;
+};
+
 /// A tensor whose values the file says.
 struct DeclaredData {
   Sourced name;
   std::vector<Sourced> shape;
   DType dtype = DType::f32;
-  bool causal = false;  ///< f32: 0 on and below the diagonal, -inf above
-  std::string bytes;    ///< else the elements', as memory has them
+  bool causal = false;           ///< f32: 0 on and below the diagonal, -inf above
+  std::vector<ValueRun> values;  ///< else these, in order
   Location at;
 };
 

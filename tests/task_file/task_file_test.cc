@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -13,6 +14,7 @@
 #include "kbench/ops.h"
 #include "libkbench/core/liveness.h"
 #include "libkbench/core/own_tasks.h"
+#include "libkbench/task_file/task_file.h"
 #include "tests/error_of.h"
 #include "tests/task_file/meaning.h"
 
@@ -186,6 +188,23 @@ TEST(TaskFiles, ThatAreSetNoMoreAreKeptOnlyByThoseWhoHoldThem) {
   }
   EXPECT_TRUE(known.expired());
   EXPECT_EQ(hold_task({1, 19}).get(), &find_task({1, 19}));
+}
+
+/// A server reads files, and builds no graph of them.
+TEST(TaskFiles, DataIsNotMadeBeforeTheGraphIs) {
+  std::string text = kMlp;
+  text.insert(text.find("inputs:"),
+              "data:\n  m: {shape: [4096, 4096], values: \"16777215*0.5 -inf\"}\n");
+  const auto read = read_task_file(text, "f.yaml");
+  ASSERT_EQ(read->data.size(), 1u);
+  EXPECT_EQ(read->data[0].values.size(), 2u);
+  const auto graph = build_graph(add_task_file(text, "f.yaml"), Preset::smoke);
+  const int made = graph->values_of(Graph::Kind::constant).at(0);
+  const auto values = graph->value(made).data.data<float>();
+  ASSERT_EQ(values.size(), size_t{1} << 24);
+  EXPECT_EQ(values[0], 0.5f);
+  EXPECT_EQ(values[values.size() - 2], 0.5f);
+  EXPECT_EQ(values.back(), -std::numeric_limits<float>::infinity());
 }
 
 TEST(TaskFiles, AreNamedWithTheirMeaning) {
