@@ -240,44 +240,67 @@ TEST(Sampling, TimedFromOutsideStopsAtWhatProcessesDifferBy) {
   }
 }
 
+/// Times of one call, nanoseconds: in runs of several, and by itself.
+struct CallTimes {
+  double several, alone;
+};
+
 /// Samples of runs of `calls` calls, and of one where there are several, until both have enough.
-CallSampling sampled(int calls, double several_ns, double alone_ns, std::vector<int>* kinds) {
+CallSampling sampled(int calls, CallTimes opponent, CallTimes candidate, bool twin = true,
+                     std::vector<int>* kinds = nullptr) {
   SecretStream secret(7);
-  CallSampling sampling(plan_of(0.01, 100, 8, 1000), std::nullopt, calls, DType::f32);
+  CallSampling sampling(plan_of(0.01, 100, 8, 1000), std::nullopt, calls, DType::f32, twin);
+  int now = sampling.next(secret, 0);
   while (!sampling.done(0)) {
-    const int now = sampling.next(secret, 0);
     if (kinds != nullptr) kinds->push_back(now);
-    sampling.add({1e6, now == 1 ? alone_ns : several_ns, 1});
+    const bool alone = calls > 1 && now == 1;
+    sampling.add({alone ? opponent.alone : opponent.several,
+                  alone ? candidate.alone : candidate.several, 1});
+    now = sampling.next(secret, 0);
   }
   return sampling;
 }
 
-TEST(CallSampling, TheLowerSpeedupCounts) {
-  const CallSampling batched = sampled(3, 0.5e6, 1e6, nullptr);
+TEST(CallSampling, TheLongerTimeOfACallCounts) {
+  const CallSampling batched = sampled(3, {1e6, 1e6}, {0.5e6, 1e6});
   EXPECT_TRUE(batched.lower_alone());
-  EXPECT_DOUBLE_EQ(batched.counted().speedup().point, 1);
+  EXPECT_DOUBLE_EQ(batched.speedup().point, 1);
+  EXPECT_LT(batched.speedup().low, 1);
+  EXPECT_GT(batched.speedup().high, 1);
+  EXPECT_DOUBLE_EQ(batched.candidate_ms(), 1);
   EXPECT_DOUBLE_EQ(batched.several().speedup().point, 2);
-  const CallSampling honest = sampled(3, 0.5e6, 0.5e6, nullptr);
+  const CallSampling honest = sampled(3, {1e6, 1e6}, {0.5e6, 0.5e6});
   EXPECT_FALSE(honest.lower_alone());
-  EXPECT_DOUBLE_EQ(honest.counted().speedup().point, 2);
-  const CallSampling better_alone = sampled(3, 1e6, 0.5e6, nullptr);
-  EXPECT_DOUBLE_EQ(better_alone.counted().speedup().point, 1);
+  EXPECT_DOUBLE_EQ(honest.speedup().point, 2);
+  EXPECT_DOUBLE_EQ(sampled(3, {1e6, 1e6}, {1e6, 0.5e6}).speedup().point, 1);
+}
+
+TEST(CallSampling, WhatARunTakesBesideItsCallsIsTheOpponentsToo) {
+  // A run takes 0.2 ms beside its calls: by their runs, the candidate would be 1.02 times as fast.
+  const CallSampling fast = sampled(1000, {10e3, 210e3}, {5e3, 205e3});
+  EXPECT_FALSE(fast.lower_alone());
+  EXPECT_DOUBLE_EQ(fast.speedup().point, 2);
+  const CallSampling batched = sampled(1000, {100e3, 300e3}, {5e3, 300e3});
+  EXPECT_TRUE(batched.lower_alone());
+  EXPECT_DOUBLE_EQ(batched.speedup().point, 1);
+  // An opponent that the device times shows nothing of it.
+  EXPECT_TRUE(sampled(1000, {10e3, 210e3}, {5e3, 205e3}, /*twin=*/false).lower_alone());
+  EXPECT_FALSE(sampled(1000, {10e3, 10e3}, {5e3, 60e3}, /*twin=*/false).lower_alone());
 }
 
 TEST(CallSampling, OneCallDecidesNothingThatItsClockCannotTell) {
-  // Processes differ by 1% and 60 us: of a call of 0.5 ms by 13%, of one of 50 us by anything.
-  EXPECT_FALSE(sampled(3, 0.45e6, 0.5e6, nullptr).lower_alone());
-  EXPECT_TRUE(sampled(3, 0.42e6, 0.5e6, nullptr).lower_alone());
-  EXPECT_FALSE(sampled(100, 5e3, 50e3, nullptr).lower_alone());
+  // 1% and 30 us of a call of 0.5 ms are 35 us.
+  EXPECT_FALSE(sampled(3, {1e6, 1e6}, {0.467e6, 0.5e6}).lower_alone());
+  EXPECT_TRUE(sampled(3, {1e6, 1e6}, {0.463e6, 0.5e6}).lower_alone());
 }
 
 TEST(CallSampling, BothKindsComeInPairsAndNoOrderIsFixed) {
   std::vector<int> kinds;
-  sampled(5, 1e6, 1e6, &kinds);
-  ASSERT_EQ(kinds.size(), 16u);  // Eight of either kind.
-  EXPECT_EQ(std::ranges::count(kinds, 1), 8);
+  sampled(5, {1e6, 1e6}, {1e6, 1e6}, true, &kinds);
+  ASSERT_EQ(kinds.size(), 20u);  // Eight of several calls, twelve of one.
+  EXPECT_EQ(std::ranges::count(kinds, 1), 12);
   bool alone_first = false, several_first = false;
-  for (size_t i = 0; i < kinds.size(); i += 2) {
+  for (size_t i = 0; i < 16; i += 2) {
     EXPECT_EQ(kinds[i], kinds[i + 1]);
     if (i % 4 != 0) continue;
     EXPECT_NE(kinds[i], kinds[i + 2]);
@@ -287,10 +310,9 @@ TEST(CallSampling, BothKindsComeInPairsAndNoOrderIsFixed) {
 }
 
 TEST(CallSampling, OfOneCallIsSampling) {
-  std::vector<int> kinds;
-  const CallSampling sampling = sampled(1, 0.5e6, 0.5e6, &kinds);
+  const CallSampling sampling = sampled(1, {1e6, 1e6}, {0.5e6, 0.5e6});
   EXPECT_EQ(sampling.count(), 8);
-  EXPECT_DOUBLE_EQ(sampling.counted().speedup().point, 2);
+  EXPECT_DOUBLE_EQ(sampling.speedup().point, 2);
 }
 
 TEST(Sampling, AClockTooSlowToSeeARunDoesNotDivideByZero) {

@@ -11,6 +11,7 @@ struct BracketedRun {
   double flush_ns = 0, run_ns = 0, bracket_ns = 0;
   double other_ns = 0;  ///< runner::Ran::other_ns
   int calls = 1;        ///< that run_ns is the time of
+  double net_ns = 0;    ///< the run less all of a hand-over, below 0 by chance
   double claimed_ns() const { return flush_ns + run_ns + other_ns; }
   double call_ns() const { return run_ns / calls; }
   /// Hand-over both ways, submission, waking up: what the device's timestamps do not cover.

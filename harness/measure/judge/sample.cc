@@ -26,8 +26,9 @@ float fill_scale(double rms) {
   return rms > kSmallest && rms < kLargest ? static_cast<float>(rms * std::sqrt(3.0)) : 1.0f;
 }
 
-/// The run less a hand-over.
+/// The run less a hand-over, or less half of it if that is shorter.
 BracketedRun without(BracketedRun run, double hand_over_ns) {
+  run.net_ns = run.run_ns - hand_over_ns;
   const double off = std::min(hand_over_ns, run.run_ns / 2);
   run.run_ns -= off;
   run.other_ns += off;

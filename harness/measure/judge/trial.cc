@@ -570,8 +570,9 @@ bool Trial::sample() {
     recorded_ns = 1e6 * options_.recorded->time_of(*result_);
   }
   const int calls = from_outside() ? sampler_->calls() : 0;
+  const bool twin = !recorded_ns && !opponents_.empty() && opponents_.front()->python();
   trial::CallSampling sampling(trial::resolve_plan(options_.plan, software), recorded_ns, calls,
-                               build_.key().dtype);
+                               build_.key().dtype, twin);
   trial::RoleSchedule schedule;
   ClockRule clock(software);
   clock.set_lane(lane_);
@@ -614,12 +615,17 @@ bool Trial::sample() {
     }
     retakes = 0;
     clock.add(ours, theirs);
-    sampling.add({rival.call_ns(), theirs.call_ns(), rival.claimed_ns() + theirs.claimed_ns()});
+    const double spent_ns = rival.claimed_ns() + theirs.claimed_ns();
+    if (calls > 1 && calls_now == 1) {
+      sampling.add({rival.net_ns, theirs.net_ns, spent_ns});
+    } else {
+      sampling.add({rival.call_ns(), theirs.call_ns(), spent_ns});
+    }
     roles = schedule.next(secret_);
     calls_now = sampling.next(secret_, seconds());
     if (on_progress_ && sampling.count() % 2 == 0 && seconds() - told >= kTellEvery) {
       if (sampling.several().count() == 0) continue;
-      const Interval speedup = sampling.counted().speedup();
+      const Interval speedup = sampling.speedup();
       if (!std::isfinite(speedup.high)) continue;  // Too few for one.
       told = seconds();
       on_progress_({sampling.count(), speedup, told});
@@ -635,12 +641,11 @@ bool Trial::sample() {
     end_.times_in_doubt = true;
     return refuse(Verdict::harness_error, said);
   }
-  if (from_outside() && !sampler_->captured() && sampling.counted().candidate_ms() < kHostBoundMs) {
+  if (from_outside() && !sampler_->captured() && sampling.candidate_ms() < kHostBoundMs) {
     result_->diagnostics.push_back(
         {"note", "", 0, 0,
          "bound by the host: calling it takes Python about as long as the device needs"});
   }
-  const trial::Sampling& counted = sampling.counted();
   if (sampling.lower_alone()) {
     result_->diagnostics.push_back(
         {"note", "", 0, 0,
@@ -648,10 +653,10 @@ bool Trial::sample() {
              digits_text(sampling.several().speedup().point, 3) + " times as fast"});
   }
   result_->samples = sampling.count();
-  result_->speedup = counted.speedup();
-  result_->candidate_ms = counted.candidate_ms();
-  result_->baseline_ms = counted.baseline_ms();
-  candidate_ms_at_most_ = counted.candidate_ms_at_most();
+  result_->speedup = sampling.speedup();
+  result_->candidate_ms = sampling.candidate_ms();
+  result_->baseline_ms = sampling.baseline_ms();
+  candidate_ms_at_most_ = sampling.candidate_ms_at_most();
   return true;
 }
 

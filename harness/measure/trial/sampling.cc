@@ -129,11 +129,6 @@ Interval Sampling::speedup() const {
   return {sampled.low / (1 + share), sampled.point, sampled.high * (1 + share)};
 }
 
-double Sampling::at_most() const {
-  const double share = unknown_share();
-  return share < 1 ? sampled().high / (1 - share) : std::numeric_limits<double>::infinity();
-}
-
 Interval Sampling::sampled() const {
   if (!recorded_ns_) {
     const Interval of_pairs = median_interval(ratios_);
@@ -158,30 +153,21 @@ double Sampling::candidate_ms() const { return median(candidate_ns_) * 1e-6; }
 double Sampling::candidate_ms_at_most() const { return median_interval(candidate_ns_).high * 1e-6; }
 double Sampling::baseline_ms() const { return recorded_ns_.value_or(median(baseline_ns_)) * 1e-6; }
 
-namespace {
-
-/// Runs of one call have half of the plan's time beside it, a third of all.
-constexpr double kAlonesTime = 0.5, kAlonesShare = 1.0 / 3;
-
-SamplingPlan plan_of_alone(SamplingPlan plan) {
-  plan.max_seconds *= kAlonesTime;
-  return plan;
+double lone_call_room(double call_ns, bool twin) {
+  return twin ? 0.01 * call_ns + 30e3 : 0.03 * call_ns + 60e3;
 }
-
-}  // namespace
 
 CallSampling::CallSampling(const SamplingPlan& plan, std::optional<double> recorded_ns, int calls,
-                           DType dtype)
-    : calls_(calls), several_(plan, recorded_ns, calls, dtype) {
-  if (calls > 1) alone_.emplace(plan_of_alone(plan), recorded_ns, 1, dtype);
-}
+                           DType dtype, bool twin)
+    : calls_(calls), twin_(twin), several_(plan, recorded_ns, calls, dtype) {}
 
 int CallSampling::next(SecretStream& secret, double wall_seconds) {
-  if (!alone_) return calls_;
-  if (several_.count() % 2 == 0 && alone_->count() % 2 == 0) {
-    const bool enough = several_.done(wall_seconds * (1 - kAlonesShare));
-    const bool enough_alone = alone_->done(wall_seconds * kAlonesShare);
-    if (enough != enough_alone) {
+  if (calls_ <= 1) return calls_;
+  if (!alone_now_) wall_of_several_ += wall_seconds - wall_;
+  wall_ = wall_seconds;
+  if (several_.count() % 2 == 0 && alone_.size() % 2 == 0) {
+    const bool enough = several_.done(wall_of_several_);
+    if (enough != enough_alone()) {
       alone_now_ = enough;
     } else {
       alone_now_ = half_way_ ? !alone_now_ : (secret.next() & 1) != 0;
@@ -191,15 +177,60 @@ int CallSampling::next(SecretStream& secret, double wall_seconds) {
   return alone_now_ ? 1 : calls_;
 }
 
+void CallSampling::add(const PairedTimes& times) {
+  if (alone_now_) {
+    alone_.push_back(times);
+  } else {
+    several_.add(times);
+  }
+}
+
 bool CallSampling::done(double wall_seconds) const {
-  if (!alone_) return several_.done(wall_seconds);
-  return several_.done(wall_seconds * (1 - kAlonesShare)) &&
-         alone_->done(wall_seconds * kAlonesShare);
+  if (calls_ <= 1) return several_.done(wall_seconds);
+  return enough_alone() && several_.done(wall_of_several_);
+}
+
+/// Six pairs are the fewest that have an interval.
+bool CallSampling::enough_alone() const {
+  constexpr size_t kFewest = 12, kMost = 32;
+  if (alone_.size() < kFewest || alone_.size() % 2 != 0 || several_.count() < 2) return false;
+  const Interval call = alone_ns();
+  return alone_.size() >= kMost || lower_alone() || call.high - call.low <= room(call.point);
+}
+
+Interval CallSampling::alone_ns() const {
+  const double opponents = twin_ ? 1e6 * several_.baseline_ms() : 0;
+  const auto call = [&](const PairedTimes& times) {
+    return times.candidate_ns - (twin_ ? times.baseline_ns - opponents : 0);
+  };
+  std::vector<double> calls;  // One for each pair, whose samples have opposite orders.
+  for (size_t i = 0; i + 1 < alone_.size(); i += 2) {
+    calls.push_back(std::max((call(alone_[i]) + call(alone_[i + 1])) / 2, 1.0));
+  }
+  return calls.empty() ? Interval{0, 0, std::numeric_limits<double>::infinity()}
+                       : median_interval(calls);
 }
 
 bool CallSampling::lower_alone() const {
-  if (!alone_ || alone_->count() < 2 || several_.count() < 2) return false;
-  return alone_->at_most() < several_.speedup().point;
+  if (alone_.size() < 2 || several_.count() < 2) return false;
+  const double least = alone_ns().low;
+  return least - room(least) > 1e6 * several_.candidate_ms();
+}
+
+Interval CallSampling::speedup() const {
+  if (!lower_alone()) return several_.speedup();
+  const Interval call = alone_ns();
+  const double opponents = 1e6 * several_.baseline_ms();
+  return {opponents / (call.high + room(call.high)), opponents / call.point,
+          opponents / (call.low - room(call.low))};
+}
+
+double CallSampling::candidate_ms() const {
+  return lower_alone() ? 1e-6 * alone_ns().point : several_.candidate_ms();
+}
+
+double CallSampling::candidate_ms_at_most() const {
+  return lower_alone() ? 1e-6 * alone_ns().high : several_.candidate_ms_at_most();
 }
 
 }  // namespace kbench::trial

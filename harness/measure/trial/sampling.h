@@ -53,9 +53,6 @@ class Sampling {
   /// Needs at least one pair. The interval is that of the samples, widened by placement_share() or
   /// process_share().
   Interval speedup() const;
-  /// The most that it can be if processes differ to the candidate's disadvantage; infinite where
-  /// its runs are too short to tell.
-  double at_most() const;
   double candidate_ms() const;
   double candidate_ms_at_most() const;  ///< end of the 95% interval of the candidate's median
   double baseline_ms() const;           ///< the recorded time if there is one
@@ -78,32 +75,52 @@ class Sampling {
 
 /// Sampling of a module that is called several times in one run. It is given the inputs of all
 /// calls at once and may compute them as one, in the first call or in the last; a run of one call
-/// has no others. So runs of one call are sampled, too, and the lower speedup counts.
+/// has no others. So runs of one call are sampled, too. They say what a call takes by itself: the
+/// time of its run, less what a run takes beside the call's own work. Where that is more than a
+/// call takes in runs of several, it is the candidate's time.
 class CallSampling {
  public:
-  /// As Sampling has them; up to one call, this is Sampling.
-  CallSampling(const SamplingPlan& plan, std::optional<double> recorded_ns, int calls, DType dtype);
+  /// As Sampling has them; up to one call, this is Sampling. `twin`: the opponent is a module that
+  /// is timed in the same way, so that its runs of one call show what a run takes beside.
+  CallSampling(const SamplingPlan& plan, std::optional<double> recorded_ns, int calls, DType dtype,
+               bool twin);
 
   /// How many calls the runs of the next sample have: pairs of either kind come in random order, as
   /// often as each other until one of them has enough.
   int next(SecretStream& secret, double wall_seconds);
-  /// Of that sample.
-  void add(const PairedTimes& times) { (alone_now_ ? *alone_ : several_).add(times); }
+  /// The times of that sample, of one call each. Of a run of one call: less a hand-over.
+  void add(const PairedTimes& times);
   bool done(double wall_seconds) const;
 
-  int count() const { return several_.count() + (alone_ ? alone_->count() : 0); }
-  /// Whether at one call the speedup is lower, beyond what the samples leave open.
+  int count() const { return several_.count() + static_cast<int>(alone_.size()); }
+  /// Whether a call by itself takes longer than one of several, beyond what the samples and
+  /// lone_call_room() leave open.
   bool lower_alone() const;
-  /// The samples of the speedup that counts. Need at least one pair of each kind.
-  const Sampling& counted() const { return lower_alone() ? *alone_ : several_; }
+  /// The values that count. Need at least one pair of runs of several calls.
+  Interval speedup() const;
+  double candidate_ms() const;
+  double candidate_ms_at_most() const;  ///< end of the 95% interval of the candidate's median
+  double baseline_ms() const { return several_.baseline_ms(); }
   const Sampling& several() const { return several_; }
+  /// What one call of the candidate takes by itself, nanoseconds; below six pairs up to infinity.
+  Interval alone_ns() const;
 
  private:
+  bool enough_alone() const;
+  double room(double call_ns) const { return lone_call_room(call_ns, twin_); }
+
   int calls_;
+  bool twin_;
   Sampling several_;
-  std::optional<Sampling> alone_;  ///< of one call
-  bool alone_now_ = false;         ///< the kind of the next sample
-  bool half_way_ = false;          ///< a pair of the other kind follows
+  std::vector<PairedTimes> alone_;         ///< samples of runs of one call
+  bool alone_now_ = false;                 ///< the kind of the next sample
+  bool half_way_ = false;                  ///< a pair of the other kind follows
+  double wall_ = 0, wall_of_several_ = 0;  ///< seconds until now
 };
+
+/// By how much what one call seems to take by itself can be off, nanoseconds: 1% and 30
+/// microseconds, or 3% and 60 where no twin shows what its run takes beside. Measured on an H100,
+/// modules against themselves.
+double lone_call_room(double call_ns, bool twin);
 
 }  // namespace kbench::trial
