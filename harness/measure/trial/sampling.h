@@ -19,6 +19,11 @@ double placement_share(double run_ns, DType dtype = DType::f32);
 /// calls. Measured on an H100, one module against itself.
 double process_share(double call_ns, int calls);
 
+/// By how much what one call seems to take by itself can be off, nanoseconds: 1% and 30
+/// microseconds, or 3% and 60 where no twin shows what its run takes beside. Measured on an H100,
+/// modules against themselves.
+double lone_call_room(double call_ns, bool twin);
+
 /// Device times of one paired sample.
 struct PairedTimes {
   double baseline_ns = 0;
@@ -117,10 +122,5 @@ class CallSampling {
   bool half_way_ = false;                  ///< a pair of the other kind follows
   double wall_ = 0, wall_of_several_ = 0;  ///< seconds until now
 };
-
-/// By how much what one call seems to take by itself can be off, nanoseconds: 1% and 30
-/// microseconds, or 3% and 60 where no twin shows what its run takes beside. Measured on an H100,
-/// modules against themselves.
-double lone_call_room(double call_ns, bool twin);
 
 }  // namespace kbench::trial
