@@ -75,7 +75,13 @@ class Capture(unittest.TestCase):
         self.addCleanup(torch.set_grad_enabled, True)
 
     def captured(self, forward, calls=3):
-        """Whether a module of that forward() is; all inputs have to be as they were."""
+        """Whether a module of that forward() is."""
+        return self.graphs_of(forward, calls) == {calls}
+
+    def graphs_of(self, forward, *runs):
+        """The runs, by their numbers of calls, that there are graphs of after they were captured in
+        turn; all inputs have to be as they were."""
+        calls = max(runs)
         names = driver()
         memory = names["DeviceMemory"].__new__(names["DeviceMemory"])
         memory.types = [torch.float32]
@@ -86,11 +92,12 @@ class Capture(unittest.TestCase):
         model.memory, model.calls, model.shapes = memory, memory.inputs, [[4, 5]]
         model.module = torch.nn.Module()
         model.module.forward = forward
-        model.tried, model.reuses_outputs = set(), False
-        model.try_to_capture(calls)
+        model.graphs, model.tried, model.reuses_outputs = {}, set(), False
+        for run in runs:
+            model.try_to_capture(run)
         for call, was in zip(memory.inputs, before):
             self.assertTrue(torch.equal(call[0], was))
-        return model.captured == calls
+        return set(model.graphs)
 
     def test_what_runs_on_the_current_stream_is(self):
         def forward(x):
@@ -101,6 +108,15 @@ class Capture(unittest.TestCase):
         self.assertTrue(self.captured(forward))
         for calls in (1, 16, 100):
             self.assertTrue(self.captured(forward, calls))
+
+    def test_runs_of_one_call_are_beside_those_of_several(self):
+        def forward(x):
+            y = torch.empty_like(x)
+            launch(lambda: y.copy_(2 * x))
+            return y
+
+        self.assertEqual(self.graphs_of(forward, 16, 30, 1), {1, 30})
+        self.assertEqual(self.graphs_of(forward, 1, 16, 30), {1, 30})
 
     def test_what_runs_on_the_default_stream_is_not(self):
         for calls in (1, 16, 100):

@@ -349,8 +349,8 @@ class Model:
 
     def try_to_capture(self, count):
         self.tried.add(count)
-        # That of one call stays, as such runs are taken beside those of several.
-        self.graphs = {calls: graph for calls, graph in self.graphs.items() if calls == 1}
+        # Runs of one call are taken beside those of several: their graphs stay beside each other.
+        self.graphs = {calls: graph for calls, graph in self.graphs.items() if 1 in (calls, count)}
         try:
             self.capture(count)
         except Exception:
