@@ -12,7 +12,9 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "harness/measure/runner/lock_in.h"
 #include "kbench/error.h"
@@ -88,60 +90,50 @@ TEST_F(PythonHelperTest, ReachesNeitherFilesNorNetworkNorProcesses) {
             "b'it runs\\n'");
 }
 
-/// Whether a process has the text in its command line, which a script is part of.
-bool runs_script_with(const std::string& text) {
-  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-    std::ifstream file(entry.path() / "cmdline");
-    const std::string line{std::istreambuf_iterator<char>(file), {}};
-    if (line.find(text) != std::string::npos) return true;
-  }
-  return false;
-}
-
 TEST_F(PythonHelperTest, LeavesNoProcessBehind) {
-  const std::string mark = "mark_" + std::to_string(getpid());
-  EXPECT_EQ(run("# " + mark +
-                "\nif os.fork() == 0:\n"
-                "  if os.fork() == 0:\n"
-                "    os.close(3)\n    import time\n    time.sleep(100)\n"
-                "  os._exit(0)\n"
-                "os.wait()\n"
-                "answer(1)\n"),
-            "1");
+  const auto left = static_cast<pid_t>(
+      std::stoi(run("read, write = os.pipe()\n"
+                    "if os.fork() == 0:\n"
+                    "  if os.fork() == 0:\n"
+                    "    os.close(3)\n    os.write(write, str(os.getpid()).encode())\n"
+                    "    import time\n    time.sleep(100)\n"
+                    "  os._exit(0)\n"
+                    "os.wait()\n"
+                    "answer(os.read(read, 20).decode())\n")));
   const auto begin = std::chrono::steady_clock::now();
   helper_.end();
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
-  const auto deadline = begin + std::chrono::seconds(60);
-  bool runs = true;
-  while ((runs = runs_script_with(mark)) && std::chrono::steady_clock::now() < deadline) {
-    usleep(100'000);
-  }
-  EXPECT_FALSE(runs);
+  EXPECT_TRUE(testing::dies(left));
 }
 
 /// The runner's place is taken by a fork that is locked in as a runner is: on Linux 6.12 and later
 /// no signal of it reaches its helper, the parent-death signal included.
 TEST_F(PythonHelperTest, EndsWithAKilledRunner) {
-  const std::string mark = "killed_runner_" + std::to_string(getpid());
   const pid_t runner = fork();
   if (runner == 0) {
     PythonHelper helper;
     LockIn().before_open();
-    helper.run({.script = "# " + mark + "\nimport os, time\nos.fork()\nwhile True: time.sleep(1)",
-                .seconds = 100});
+    helper.run({.script = "import os, time\nos.fork()\nwhile True: time.sleep(1)", .seconds = 100});
     _exit(0);
   }
-  const auto waited_until = [&](bool runs) {
-    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (runs_script_with(mark) != runs && std::chrono::steady_clock::now() < limit) {
-      usleep(10'000);
+  std::vector<pid_t> scripts;  // The job and its child.
+  const auto both_run = [&] {
+    scripts.clear();
+    for (const pid_t helper : testing::children_of(runner)) {
+      for (const pid_t job : testing::children_of(helper)) {
+        if (testing::command_of(job).find("script.py") == std::string::npos) continue;
+        scripts.push_back(job);
+        for (const pid_t child : testing::children_of(job)) scripts.push_back(child);
+      }
     }
-    return runs_script_with(mark) == runs;
+    return scripts.size() == 2;
   };
-  ASSERT_TRUE(waited_until(true));
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (!both_run() && std::chrono::steady_clock::now() < limit) usleep(10'000);
+  ASSERT_EQ(scripts.size(), 2u);
   kill(runner, SIGKILL);
   ASSERT_EQ(waitpid(runner, nullptr, 0), runner);
-  EXPECT_TRUE(waited_until(false));  // Its script runs for longer than this waits.
+  for (const pid_t each : scripts) EXPECT_TRUE(testing::dies(each));
 }
 
 /// A ModelNew whose module makes the extensions' folder, or one in it, a link to a folder of the

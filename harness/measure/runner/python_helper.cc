@@ -119,13 +119,14 @@ Json run_python(const Json& job, const PythonInterpreter& python, const PythonSc
   for (const auto& [name, text] : job.at("files").items()) {
     scratch.write(name, text.get_ref<const std::string&>());
   }
+  const UniqueFd script = nameless_file(job.at("script"));
   const UniqueFd input = nameless_file(job.at("input"));
   auto [answer_read, answer_write] = process::make_pipe();
   auto [output_read, output_write] = process::make_pipe();
   const pid_t child = fork();
   if (child == 0) {
     become_python(python, scratch,
-                  {.arguments = {"-c", job.at("script")},
+                  {.script = script.get(),
                    .input = input.get(),
                    .output = output_write.get(),
                    .channel = answer_write.get(),
@@ -188,10 +189,10 @@ Json run_python(const Json& job, const PythonInterpreter& python, const PythonSc
       return failure(ErrorCode::kInternal,
                      whose + " process was " + describe(exit) + ", not by kbench");
     }
-    return failure(ErrorCode::kCompile,
-                   whose + " process " + (signalled ? "was " : "") +
-                       (exit.ended ? describe(exit) : "closed its end") + " without an answer" +
-                       (said.empty() ? "" : "; its last words: " + said));
+    return failure(ErrorCode::kCompile, whose + " process " + (signalled ? "was " : "") +
+                                            (exit.ended ? describe(exit) : "closed its end") +
+                                            " without an answer" +
+                                            (said.empty() ? "" : "; its last words: " + said));
   }
   return {{"answer", answered}};
 }
@@ -339,9 +340,9 @@ class HelperServer {
     if (!search.found) return no_interpreter("torch", search);
     const std::string uuid = order.at("device_uuid");
     auto [ours, theirs] = process::make_socket_pair();
-    PythonStart start{.arguments = {"-c", order.at("script")},
-                      .channel = theirs.get(),
-                      .host_bytes = order.at("host_bytes")};
+    const UniqueFd script = nameless_file(order.at("script"));
+    PythonStart start{
+        .script = script.get(), .channel = theirs.get(), .host_bytes = order.at("host_bytes")};
     if (!uuid.empty()) start.devices = device_files(uuid);
     start.environment.push_back(architecture_in(order));
     start.environment.push_back("CUDA_VISIBLE_DEVICES=" + (uuid.empty() ? "" : "GPU-" + uuid));

@@ -12,7 +12,10 @@
 namespace kbench::runner {
 namespace {
 
-constexpr int kChannel = 3;
+constexpr int kChannel = 3, kScript = 4;
+/// An argument is 128 KiB at most, which a script may exceed.
+constexpr const char* kReadScript =
+    "exec(compile(open(4, encoding='utf-8').read(), 'script.py', 'exec'))";
 constexpr size_t kMostProcesses = 64;  // and 4 for each processor, as translations are parallel
 
 /// The folder of python3 first, where a virtual environment has its tools.
@@ -28,12 +31,14 @@ void become_python(const PythonInterpreter& python, const PythonScratch& scratch
   setpgid(0, 0);
   // Everything else is closed: the socket to the runner, the judge's channel.
   const int given = fcntl(start.channel, F_DUPFD, 10);
+  const int script = fcntl(start.script, F_DUPFD, 10);
   const int input = start.input >= 0 ? start.input : open("/dev/null", O_RDONLY | O_CLOEXEC);
   dup2(input, STDIN_FILENO);
   dup2(start.output, STDOUT_FILENO);
   dup2(start.output, STDERR_FILENO);
   dup2(given, kChannel);
-  close_range(kChannel + 1, ~0u, 0);
+  dup2(script, kScript);
+  close_range(kScript + 1, ~0u, 0);
   if (chdir(scratch.path().c_str()) != 0) _exit(kNoLock);
   LockIn lock({.parent = 0, .host_memory_bytes = start.host_bytes, .readable = {}, .device = {}});
   if (!lock.for_python(python.readable, scratch.path(), start.devices)) _exit(kNoLock);
@@ -54,8 +59,7 @@ void become_python(const PythonInterpreter& python, const PythonScratch& scratch
     }
   }
   environment.insert(environment.end(), start.environment.begin(), start.environment.end());
-  std::vector<std::string> arguments = {python.program, "-I", "-B"};
-  arguments.insert(arguments.end(), start.arguments.begin(), start.arguments.end());
+  std::vector<std::string> arguments = {python.program, "-I", "-B", "-c", kReadScript};
   const auto pointers = [](std::vector<std::string>& texts) {
     std::vector<char*> all;
     for (std::string& each : texts) all.push_back(each.data());

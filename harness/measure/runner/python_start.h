@@ -14,7 +14,7 @@ namespace kbench::runner {
 
 /// How a python3 is started.
 struct PythonStart {
-  std::vector<std::string> arguments;         ///< behind -I -B
+  int script = -1;                            ///< read from its start, however long it is
   int input = -1;                             ///< its standard input; -1: nothing to read
   int output = -1;                            ///< its standard output and error
   int channel = -1;                           ///< its descriptor 3
