@@ -43,9 +43,13 @@ class FakeJudge : public QueueJudge {
     if (on_stage) on_stage("load");
     if (on_run) on_run(request, stop);
     Result result;
+    result.task = {.level = 1, .number = 19};
     result.candidate = request.candidate.path;
     result.device = snapshot_.name;
     result.verdict = Verdict::passed;
+    result.samples = 10;
+    result.candidate_ms = result.baseline_ms = 1;
+    result.speedup = {1, 1, 1};
     if (verdict) result.verdict = verdict(request);
     return result;
   }
