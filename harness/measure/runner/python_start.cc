@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <string>
 #include <thread>
 
 #include "harness/measure/runner/lock_in.h"
@@ -13,10 +14,13 @@ namespace kbench::runner {
 namespace {
 
 constexpr int kChannel = 3, kScript = 4;
-/// An argument is 128 KiB at most, which a script may exceed.
-constexpr const char* kReadScript =
-    "exec(compile(open(4, encoding='utf-8').read(), 'script.py', 'exec'))";
 constexpr size_t kMostProcesses = 64;  // and 4 for each processor, as translations are parallel
+
+/// An argument is 128 KiB at most, which a script may exceed.
+std::string reading(const std::string& name) {
+  return "exec(compile(open(" + std::to_string(kScript) + ", encoding='utf-8').read(), '" + name +
+         "', 'exec'))";
+}
 
 /// The folder of python3 first, where a virtual environment has its tools.
 std::string path_of(const PythonInterpreter& python) {
@@ -59,7 +63,7 @@ void become_python(const PythonInterpreter& python, const PythonScratch& scratch
     }
   }
   environment.insert(environment.end(), start.environment.begin(), start.environment.end());
-  std::vector<std::string> arguments = {python.program, "-I", "-B", "-c", kReadScript};
+  std::vector<std::string> arguments = {python.program, "-I", "-B", "-c", reading(start.name)};
   const auto pointers = [](std::vector<std::string>& texts) {
     std::vector<char*> all;
     for (std::string& each : texts) all.push_back(each.data());

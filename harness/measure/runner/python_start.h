@@ -14,12 +14,13 @@ namespace kbench::runner {
 
 /// How a python3 is started.
 struct PythonStart {
-  int script = -1;                            ///< read from its start, however long it is
-  int input = -1;                             ///< its standard input; -1: nothing to read
-  int output = -1;                            ///< its standard output and error
-  int channel = -1;                           ///< its descriptor 3
-  uint64_t host_bytes = 0;                    ///< its memory, at most
-  std::vector<std::string> devices = {};      ///< files of the device that it may use
+  std::string name = "script.py";         ///< of its script: in tracebacks, and its command line
+  int script = -1;                        ///< read from its start, however long it is
+  int input = -1;                         ///< its standard input; -1: nothing to read
+  int output = -1;                        ///< its standard output and error
+  int channel = -1;                       ///< its descriptor 3
+  uint64_t host_bytes = 0;                ///< its memory, at most
+  std::vector<std::string> devices = {};  ///< files of the device that it may use
   std::vector<std::string> environment = {};  ///< "NAME=value", beside what each has
 };
 

@@ -156,8 +156,10 @@ PeerTensors::Taken PeerTensors::open_outputs(const Json& places, int calls) {
 }
 
 void PeerTensors::take(const Json& places, int calls, bool stays, double seconds) {
-  // What was captured of other numbers of calls is gone, but for that of one.
-  std::erase_if(taken_, [&](const auto& each) { return each.first != 1 && each.first != calls; });
+  // As the process keeps its graphs: of one call and of one other number.
+  std::erase_if(taken_, [&](const auto& each) {
+    return calls != 1 && each.first != 1 && each.first != calls;
+  });
   if (places.contains("handles") || !taken_.contains(calls)) {
     taken_.erase(calls);
     taken_[calls] = open_outputs(places, calls);
