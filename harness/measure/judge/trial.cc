@@ -398,15 +398,20 @@ bool Trial::choose_calls() {
   constexpr int kRounds = 3, kFirstCalls = 16, kLooks = 3;
   const int most =
       from_outside() ? runner::CallTensors(task()->graph()).calls(memory_.wanted.size()) : 1;
-  const double theirs = from_outside() ? sampler_->candidate_run().call_ns() : opponent_ns_;
-  double one = opponents_.empty() ? theirs : std::min(theirs, opponent_ns_);
+  // As many as fill the opponent's runs where it is a module, too: a candidate that computes
+  // several calls as one would have more of them, and the opponent a graph so large that its runs
+  // of one call take longer.
+  const bool twin = !opponents_.empty() && opponents_.front()->python();
+  double theirs = from_outside() ? sampler_->candidate_run().call_ns() : opponent_ns_;
+  double one = twin ? opponent_ns_ : theirs;
   bool capture = false;
   int calls = 0;
   for (int round = 0; round < kRounds; ++round) {
     const double room = round == 0 ? std::min(most, kFirstCalls) : most;
     const double wanted = std::ceil(kBracketNs / std::max(one, 1.0));
     const int fill = static_cast<int>(std::clamp(wanted, 1.0, room));
-    const bool is_short = one < kShortNs && !context_.device.snapshot().software();
+    const bool is_short =
+        std::min(one, theirs) < kShortNs && !context_.device.snapshot().software();
     if (fill <= calls + calls / 4 && is_short <= capture) break;
     calls = fill;
     capture = capture || is_short;
@@ -415,15 +420,14 @@ bool Trial::choose_calls() {
     if (!from_outside() || (calls == most && capture)) break;
     // Of many calls, and captured, each takes less than the first did alone. A first one that took
     // long may have loaded kernels, and is short for all that; any may have been disturbed.
-    one = std::numeric_limits<double>::infinity();
+    one = theirs = std::numeric_limits<double>::infinity();
     for (int look = 0; look < kLooks; ++look) {
       if (auto finding = take({}, false)) return refuse(*std::move(finding));
-      one = std::min(one, sampler_->candidate_run().call_ns());
-      if (!opponents_.empty()) one = std::min(one, sampler_->opponent_run().call_ns());
+      theirs = std::min(theirs, sampler_->candidate_run().call_ns());
+      one = twin ? std::min(one, sampler_->opponent_run().call_ns()) : theirs;
     }
   }
-  const bool both = from_outside() && !opponents_.empty() && opponents_.front()->python();
-  if (both && sampler_->captured() != sampler_->opponent_captured()) {
+  if (from_outside() && twin && sampler_->captured() != sampler_->opponent_captured()) {
     sampler_->set_calls(calls, false);
     if (auto finding = take({}, false)) return refuse(*std::move(finding));
   }

@@ -341,8 +341,10 @@ class HelperServer {
     const std::string uuid = order.at("device_uuid");
     auto [ours, theirs] = process::make_socket_pair();
     const UniqueFd script = nameless_file(order.at("script"));
-    PythonStart start{
-        .script = script.get(), .channel = theirs.get(), .host_bytes = order.at("host_bytes")};
+    PythonStart start{.name = "driver.py",
+                      .script = script.get(),
+                      .channel = theirs.get(),
+                      .host_bytes = order.at("host_bytes")};
     if (!uuid.empty()) start.devices = device_files(uuid);
     start.environment.push_back(architecture_in(order));
     start.environment.push_back("CUDA_VISIBLE_DEVICES=" + (uuid.empty() ? "" : "GPU-" + uuid));
