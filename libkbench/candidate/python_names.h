@@ -1,4 +1,5 @@
-// Which names a Python module's text gives a meaning, as far as that can be said without running it.
+// Which names a Python module's text gives a meaning, as far as that can be said without running
+// it.
 #pragma once
 
 #include <string_view>

@@ -104,9 +104,8 @@ std::shared_ptr<const Task> hold_task(const TaskId& id, std::span<const Task> su
 std::shared_ptr<const Task> lookup_own_file(std::string_view text) {
   OwnTasks& tasks = own();
   const std::lock_guard lock(tasks.mutex);
-  const auto found = std::ranges::find(tasks.all, text, [](const auto& task) -> const std::string& {
-    return task->file;
-  });
+  const auto found = std::ranges::find(
+      tasks.all, text, [](const auto& task) -> const std::string& { return task->file; });
   return found == tasks.all.end() ? nullptr : *found;
 }
 

@@ -36,8 +36,8 @@ static void read_meaning(Result& result) {
   constexpr size_t kDigits = 16;
   const size_t at = result.settings.find(kBefore);
   if (result.task.meaning == 0 || at == std::string::npos) return;
-  result.task.meaning = meaning_from_text(
-      std::string_view(result.settings).substr(at + kBefore.size(), kDigits));
+  result.task.meaning =
+      meaning_from_text(std::string_view(result.settings).substr(at + kBefore.size(), kDigits));
 }
 
 Result unchecked_result(const std::string& line) {

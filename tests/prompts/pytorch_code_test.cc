@@ -86,9 +86,7 @@ class PytorchCode : public ::testing::TestWithParam<Task> {
  protected:
   static void TearDownTestSuite() { torch_.reset(); }
 
-  void SetUp() override {
-    KBENCH_NEED_TORCH();
-  }
+  void SetUp() override { KBENCH_NEED_TORCH(); }
 
   /// Runs the task's program and compares its outputs with the record and with the reference.
   static void check(const GoldenRecord& record) {
