@@ -26,6 +26,18 @@ void kill_children() {
   }
 }
 
+/// Waits two seconds for those that end by themselves, such as what empties the folder of a process
+/// that was killed.
+void wait_for_children() {
+  for (int left = 200; left > 0;) {
+    const pid_t ended = waitpid(-1, nullptr, WNOHANG);
+    if (ended < 0 && errno == ECHILD) return;
+    if (ended > 0) continue;
+    usleep(10'000);
+    --left;
+  }
+}
+
 [[noreturn]] void become_test(char** command, pid_t launcher) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != launcher) _exit(127);
@@ -60,6 +72,7 @@ int main(int count, char** arguments) {
     if (ended < 0 && errno != EINTR) return 127;
   }
   for (const int each : {SIGTERM, SIGINT, SIGHUP}) signal(each, SIG_IGN);
+  wait_for_children();
   // A process that is killed hands its own to this one before it can be waited for.
   do kill_children();
   while (waitpid(-1, nullptr, 0) > 0 || errno == EINTR);
