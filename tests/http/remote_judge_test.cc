@@ -58,7 +58,7 @@ TEST(RemoteJudge, AsksForThatWhichItWasAskedFor) {
   EXPECT_EQ(to_json(seen), to_json(request));
 }
 
-/// A server with lower limits than the usual ones judges by its own whoever asks for none.
+/// A client that names no limits is judged by the server's own, also where those are lower.
 TEST(RemoteJudge, LeavesUsualLimitsToTheServer) {
   ServiceOptions options;
   options.defaults.limits = options.most = {.compile_seconds = 2,

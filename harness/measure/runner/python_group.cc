@@ -37,7 +37,8 @@ pid_t group_in(const std::string& line) {
   char byte = 0;
   if (TEMP_FAILURE_RETRY(read(kept, &byte, 1)) == 1) _exit(0);
   process::Deadline deadline(kGuardSeconds);
-  // Those that have ended stay members until whoever gets them asks for their status.
+  // A process that has ended stays in its group until its parent has waited for it: zombies do not
+  // count.
   while (kill(-group, SIGKILL) == 0 && size_of_group(group) > 0 && !deadline.passed()) usleep(1000);
   remove_tree(folder);
   _exit(0);
