@@ -250,13 +250,14 @@ CallSampling sampled(int calls, CallTimes opponent, CallTimes candidate, bool tw
                      std::vector<int>* kinds = nullptr) {
   SecretStream secret(7);
   CallSampling sampling(plan_of(0.01, 100, 8, 1000), std::nullopt, calls, DType::f32, twin);
-  int now = sampling.next(secret, 0);
-  while (!sampling.done(0)) {
+  int now = sampling.next(secret);
+  while (!sampling.done()) {
     if (kinds != nullptr) kinds->push_back(now);
     const bool alone = calls > 1 && now == 1;
-    sampling.add({alone ? opponent.alone : opponent.several,
-                  alone ? candidate.alone : candidate.several, 1});
-    now = sampling.next(secret, 0);
+    sampling.add(
+        {alone ? opponent.alone : opponent.several, alone ? candidate.alone : candidate.several, 1},
+        0);
+    now = sampling.next(secret);
   }
   return sampling;
 }

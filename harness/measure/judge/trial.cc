@@ -587,13 +587,13 @@ bool Trial::sample() {
   int retakes = 0, retakes_in_all = 0;
   double told = 0;  // when progress was
   trial::Roles roles = schedule.next(secret_);
-  int calls_now = sampling.next(secret_, 0);
+  int calls_now = sampling.next(secret_);
   const auto unexplained = [&] {
     if (sampling.count() >= kSamplesToExplain || clock.suspicion().empty()) return false;
     context_.supply.quiet();
     return true;
   };
-  while (!sampling.done(seconds()) || unexplained()) {
+  while (!sampling.done() || unexplained()) {
     if (deadline_.passed()) {
       return refuse_late();
     }
@@ -621,12 +621,12 @@ bool Trial::sample() {
     clock.add(ours, theirs);
     const double spent_ns = rival.claimed_ns() + theirs.claimed_ns();
     if (calls > 1 && calls_now == 1) {
-      sampling.add({rival.net_ns, theirs.net_ns, spent_ns});
+      sampling.add({rival.net_ns, theirs.net_ns, spent_ns}, seconds());
     } else {
-      sampling.add({rival.call_ns(), theirs.call_ns(), spent_ns});
+      sampling.add({rival.call_ns(), theirs.call_ns(), spent_ns}, seconds());
     }
     roles = schedule.next(secret_);
-    calls_now = sampling.next(secret_, seconds());
+    calls_now = sampling.next(secret_);
     if (on_progress_ && sampling.count() % 2 == 0 && seconds() - told >= kTellEvery) {
       if (sampling.several().count() == 0) continue;
       const Interval speedup = sampling.speedup();

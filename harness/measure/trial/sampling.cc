@@ -161,10 +161,8 @@ CallSampling::CallSampling(const SamplingPlan& plan, std::optional<double> recor
                            DType dtype, bool twin)
     : calls_(calls), twin_(twin), several_(plan, recorded_ns, calls, dtype) {}
 
-int CallSampling::next(SecretStream& secret, double wall_seconds) {
+int CallSampling::next(SecretStream& secret) {
   if (calls_ <= 1) return calls_;
-  if (!alone_now_) wall_of_several_ += wall_seconds - wall_;
-  wall_ = wall_seconds;
   if (several_.count() % 2 == 0 && alone_.size() % 2 == 0) {
     const bool enough = several_.done(wall_of_several_);
     if (enough != enough_alone()) {
@@ -177,17 +175,19 @@ int CallSampling::next(SecretStream& secret, double wall_seconds) {
   return alone_now_ ? 1 : calls_;
 }
 
-void CallSampling::add(const PairedTimes& times) {
+void CallSampling::add(const PairedTimes& times, double wall_seconds) {
+  const double spent = wall_seconds - wall_;
+  wall_ = wall_seconds;
   if (alone_now_) {
     alone_.push_back(times);
   } else {
     several_.add(times);
+    wall_of_several_ += spent;
   }
 }
 
-bool CallSampling::done(double wall_seconds) const {
-  if (calls_ <= 1) return several_.done(wall_seconds);
-  return enough_alone() && several_.done(wall_of_several_);
+bool CallSampling::done() const {
+  return several_.done(wall_of_several_) && (calls_ <= 1 || enough_alone());
 }
 
 /// Six pairs are the fewest that have an interval.

@@ -92,10 +92,12 @@ class CallSampling {
 
   /// How many calls the runs of the next sample have: pairs of either kind come in random order, as
   /// often as each other until one of them has enough.
-  int next(SecretStream& secret, double wall_seconds);
-  /// The times of that sample, of one call each. Of a run of one call: less a hand-over.
-  void add(const PairedTimes& times);
-  bool done(double wall_seconds) const;
+  int next(SecretStream& secret);
+  /// The times of that sample, of one call each, and the wall time since sampling began, seconds.
+  /// Of a run of one call: less a hand-over.
+  void add(const PairedTimes& times, double wall_seconds);
+  /// As Sampling has it; runs of one call count neither as samples nor in the wall time.
+  bool done() const;
 
   int count() const { return several_.count() + static_cast<int>(alone_.size()); }
   /// Whether a call by itself takes longer than one of several, beyond what the samples and
@@ -120,7 +122,7 @@ class CallSampling {
   std::vector<PairedTimes> alone_;         ///< samples of runs of one call
   bool alone_now_ = false;                 ///< the kind of the next sample
   bool half_way_ = false;                  ///< a pair of the other kind follows
-  double wall_ = 0, wall_of_several_ = 0;  ///< seconds until now
+  double wall_ = 0, wall_of_several_ = 0;  ///< seconds until the last sample
 };
 
 }  // namespace kbench::trial
