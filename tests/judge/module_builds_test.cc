@@ -1,4 +1,4 @@
-// Compiling a module's extensions: what is killed, and what never ends.
+// Before a module runs: what is killed as it compiles or starts, and what never ends.
 #include <signal.h>
 
 #include <chrono>
@@ -69,6 +69,16 @@ TEST_F(ModuleBuilds, OneKilledFromOutsideCostsNoVerdict) {
   int kills = 0;
   std::jthread killer([&](const std::stop_token& stop) { kills = kill_one("script.py", stop); });
   const Result result = run_module(module_with("time.sleep(1)"));
+  killer.request_stop();
+  killer.join();
+  EXPECT_EQ(kills, 1);
+  EXPECT_EQ(name_of(result.verdict), "passed") << result.message;
+}
+
+TEST_F(ModuleBuilds, APyTorchKilledAsItStartsCostsNoVerdict) {
+  int kills = 0;
+  std::jthread killer([&](const std::stop_token& stop) { kills = kill_one("driver.py", stop); });
+  const Result result = run_module(module_with(""));
   killer.request_stop();
   killer.join();
   EXPECT_EQ(kills, 1);

@@ -263,7 +263,10 @@ class HelperServer {
     const std::chrono::duration<double, std::nano> taken = std::chrono::steady_clock::now() - start;
     Json answer = {{"answer", ""}, {"late", late}, {"ns", taken.count()}};
     if (text) answer["text"] = *text;
-    if (!text && !late) answer["last_words"] = torch_->last_words();
+    if (!text && !late) {
+      answer["last_words"] = torch_->last_words();
+      answer["killed"] = torch_->killed();
+    }
     return answer;
   }
 
@@ -435,8 +438,10 @@ TorchAnswer PythonHelper::ask_torch(const TorchQuestion& question,
                         {"spin", question.spin}};
   const Json said = ask(kAsk, request.dump(-1, ' ', false, Json::error_handler_t::replace),
                         question.seconds + kGraceSeconds, descriptors);
-  TorchAnswer answer{
-      .late = said.at("late"), .last_words = said.value("last_words", ""), .ns = said.at("ns")};
+  TorchAnswer answer{.late = said.at("late"),
+                     .last_words = said.value("last_words", ""),
+                     .killed = said.value("killed", false),
+                     .ns = said.at("ns")};
   if (said.contains("text")) answer.text = said.at("text");
   return answer;
 }

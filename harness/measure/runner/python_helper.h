@@ -52,6 +52,7 @@ struct TorchAnswer {
   std::optional<std::string> text = {};  ///< untrusted; nothing: see below
   bool late = false;                     ///< it has not answered in time; else it has ended
   std::string last_words = {};           ///< why it has ended, as far as is known: untrusted
+  bool killed = false;                   ///< it has ended by a signal that kbench did not send
   double ns = 0;                         ///< from its standstill to its standstill
 };
 

@@ -58,8 +58,14 @@ void TorchHost::start(vulkan::Device& device) {
 void TorchHost::wait_started(double seconds) {
   if (failure_) throw *failure_;
   if (started_) return;
+  const TorchAnswer said = python_.ask_torch({.seconds = seconds});
+  if (said.killed) {  // Nothing of a candidate has run in it.
+    failure_ = Error(ErrorCode::kInternal, "PyTorch's process ended as it started, by " +
+                                               said.last_words + ", not by kbench");
+    throw *failure_;
+  }
   try {
-    const Json answer = read_answer(python_.ask_torch({.seconds = seconds}));
+    const Json answer = read_answer(said);
     version_ = "PyTorch " + answer.value("version", std::string("of an unknown version"));
   } catch (const Refused& refused) {
     failure_ = Error(code_of(refused.message), "PyTorch cannot be used: " + refused.message);

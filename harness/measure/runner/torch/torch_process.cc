@@ -101,4 +101,10 @@ std::string TorchProcess::last_words() {
   return text + (text.empty() || line.empty() ? "" : ": ") + line;
 }
 
+bool TorchProcess::killed() const {
+  const auto end = end_of(group_);
+  if (!too_much_.empty() || !end || end->si_code == CLD_EXITED) return false;
+  return process::ended_from_outside({.ended = true, .signal = end->si_status});
+}
+
 }  // namespace kbench::runner

@@ -34,6 +34,8 @@ class TorchProcess {
   void watch();
   /// Why it has ended, as far as is known: a limit, the exit status, its last line of output.
   std::string last_words();
+  /// Whether it has ended by a signal that the system or somebody else sent, and not for a limit.
+  bool killed() const;
 
  private:
   const PythonScratch& scratch_;
