@@ -285,8 +285,8 @@ TEST(CallSampling, WhatARunTakesBesideItsCallsIsTheOpponentsToo) {
   EXPECT_TRUE(batched.lower_alone());
   EXPECT_DOUBLE_EQ(batched.speedup().point, 1);
   // An opponent that the device times shows nothing of it.
-  EXPECT_TRUE(sampled(1000, {10e3, 210e3}, {5e3, 205e3}, /*twin=*/false).lower_alone());
-  EXPECT_FALSE(sampled(1000, {10e3, 10e3}, {5e3, 60e3}, /*twin=*/false).lower_alone());
+  EXPECT_FALSE(sampled(1000, {10e3, 10e3}, {5e3, 300e3}, /*twin=*/false).lower_alone());
+  EXPECT_TRUE(sampled(1000, {10e3, 10e3}, {5e3, 330e3}, /*twin=*/false).lower_alone());
 }
 
 TEST(CallSampling, OneCallDecidesNothingThatItsClockCannotTell) {

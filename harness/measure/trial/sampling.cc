@@ -154,7 +154,7 @@ double Sampling::candidate_ms_at_most() const { return median_interval(candidate
 double Sampling::baseline_ms() const { return recorded_ns_.value_or(median(baseline_ns_)) * 1e-6; }
 
 double lone_call_room(double call_ns, bool twin) {
-  return twin ? 0.01 * call_ns + 30e3 : 0.03 * call_ns + 60e3;
+  return twin ? 0.01 * call_ns + 30e3 : 0.03 * call_ns + 300e3;
 }
 
 CallSampling::CallSampling(const SamplingPlan& plan, std::optional<double> recorded_ns, int calls,

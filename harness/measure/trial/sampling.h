@@ -20,8 +20,9 @@ double placement_share(double run_ns, DType dtype = DType::f32);
 double process_share(double call_ns, int calls);
 
 /// By how much what one call seems to take by itself can be off, nanoseconds: 1% and 30
-/// microseconds, or 3% and 60 where no twin shows what its run takes beside. Measured on an H100,
-/// modules against themselves.
+/// microseconds, or 3% and 300 where no twin shows what its run takes beside. Measured on an H100:
+/// modules against themselves, and captured ones of microseconds, whose runs of one call took up to
+/// 210 microseconds.
 double lone_call_room(double call_ns, bool twin);
 
 /// Device times of one paired sample.
