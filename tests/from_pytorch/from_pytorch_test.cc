@@ -420,6 +420,9 @@ TEST_F(FromPytorch, ArgumentsThatAreNotUnderstoodAreRefused) {
       of_two("torch.tensor([x.mean(), 1.0]) + t"),
       of_two("F.adaptive_max_pool2d(x[None] + t, 2, return_indices=True)[0]"),
       of_two("x + t + torch.empty(4, 16).exponential_()"),
+      of_two(
+          "x + t * self.w.float()", "torch.randn(4, 16)",
+          "        self.register_buffer('w', torch.randint(-9, 9, (4, 16), dtype=torch.int8))\n"),
   });
   const std::vector<std::string> expected = {
       "torch.nn.functional.cross_entropy with ignore_index=3",
@@ -433,6 +436,7 @@ TEST_F(FromPytorch, ArgumentsThatAreNotUnderstoodAreRefused) {
       "torch.tensor of what depends on the inputs",
       "torch.nn.functional.adaptive_max_pool with return_indices",
       "torch.Tensor.exponential_: a task's file has no such distribution",
+      "w, whole numbers that the model draws at random",
   };
   for (size_t i = 0; i < errors.size(); ++i) {
     EXPECT_NE(errors[i].find("kbench has no operator for " + expected[i]), std::string::npos)
@@ -454,6 +458,7 @@ TEST_F(FromPytorch, WhatIsWrittenComputesWhatItsModuleDoes) {
              "torch.einsum('ij,kj->ik', x, t[0, :, :1]), torch.einsum('...ij,...jk', t, t), "
              "torch.linalg.matrix_norm(t))",
              "torch.randn(3, 4, 4)"),
+      of_two("x * torch.zeros(4, 16, dtype=torch.bfloat16) + t.bfloat16().float()"),
       of_two("(F.dropout(x, 0.5) + self.table * t, self.norm(x) + torch.rand_like(t), "
              "self.attention(x[None], t[None], t[None])[0])",
              "F.softplus(torch.randn(4, 16))",

@@ -638,7 +638,8 @@ class Tracer:
 
     def known_data(self, value):
         """One value for what has the same elements."""
-        key = (value.shape, value.dtype, value.bits, value.tensor.contiguous().numpy().tobytes())
+        elements = value.tensor.flatten().contiguous().view(torch.uint8).numpy().tobytes()
+        key = (value.shape, value.dtype, value.bits, elements)
         return self.constants.setdefault(key, value)
 
     def parameter(self, tensor, name):
@@ -646,9 +647,9 @@ class Tracer:
             self.note(f"{name}, which the model computes of random numbers, is drawn as a weight")
         value = Value(tensor.shape, kind_of(tensor.dtype), "parameter")
         value.name, value.drawn = name, self.drawn_as(tensor)
+        if value.dtype != "f32":
+            raise Unknown(f"{name}, whole numbers that the model draws at random")
         if not can_be_said(value.drawn, value.dtype):
-            if value.dtype != "f32":
-                raise Unknown(f"{name}, whole numbers that the model draws at random")
             value.drawn = None  # So is a weight that begins as 1 or 0.
         self.graph.parameters.append(value)
         self.bind(tensor, value)
