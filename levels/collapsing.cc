@@ -24,8 +24,7 @@ std::vector<TaskId> find_collapsing() {
     if (result.correct() && result.speedup.low >= kCollapse) found.push_back(result.task);
   }
   std::ranges::sort(found);
-  const auto again = std::ranges::unique(found);
-  found.erase(again.begin(), again.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }
 

@@ -1,4 +1,5 @@
 // Samples of a model over tasks: pass@k and fast_p@k, winners, the best of k.
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -30,7 +31,7 @@ Measurement measurement_of(const AttemptRow& row) { return {row.candidate, row.s
 
 size_t different(std::vector<Measurement> all) {
   std::ranges::sort(all);
-  return static_cast<size_t>(std::ranges::unique(all).begin() - all.begin());
+  return static_cast<size_t>(std::unique(all.begin(), all.end()) - all.begin());
 }
 
 /// z with P(a standard normal > z) = tail, for a tail below one half.

@@ -198,7 +198,7 @@ std::optional<Fit::Term> Fit::search(const Target& target, const std::set<size_t
       if (size == 4) {
         // a / b * (a / b) before a * a / (b * b).
         std::vector<Term> parts = terms[2];
-        std::ranges::stable_partition(parts, [](const Term& term) {
+        std::stable_partition(parts.begin(), parts.end(), [](const Term& term) {
           return term.expression.text.find('/') != std::string::npos;
         });
         terms[4] = terms_of(parts, parts, target);
