@@ -1,7 +1,9 @@
 // The verbs that take candidates one by one: run, compare and new.
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -9,6 +11,7 @@
 #include <vector>
 
 #include "kbench/result.h"
+#include "libkbench/base/unique_fd.h"
 #include "tests/program/run_program.h"
 
 namespace kbench {
@@ -192,6 +195,8 @@ TEST(NewCandidate, IsWrittenInCudaAndTritonToo) {
 }
 
 TEST(Terminal, HasTablesThatFitAndColoursUnlessNoColor) {
+  const UniqueFd terminal(posix_openpt(O_RDWR | O_NOCTTY));
+  if (!terminal.open()) GTEST_SKIP() << "needs pseudo-terminals (a devpts below /dev)";
   const std::string script =
       "script -qec 'stty cols 60; \"$KBENCH\" list --task 1/50-60' /dev/null";
   const Said said = run_in_shell("export KBENCH; " + script);
