@@ -29,25 +29,6 @@ std::string module_with(const std::string& top) {
   return text.replace(text.find("TOP"), 3, top);
 }
 
-class ModuleBuilds : public EvaluatorTest {
- protected:
-  void SetUp() override {
-    setenv("KBENCH_CACHE", "", 1);  // What an earlier run of this test built is not built again.
-    EvaluatorTest::SetUp();
-    if (IsSkipped()) return;
-    // PyTorch takes seconds to start, on a busy machine many.
-    options_.limits = {.compile_seconds = 60, .device_seconds = 60, .total_seconds = 200};
-    if (run_module(module_with("")).verdict != Verdict::unsupported) return;
-    if (std::getenv("KBENCH_REQUIRE_TORCH") != nullptr) FAIL() << "no PyTorch";
-    GTEST_SKIP() << "needs python3 with torch (Debian: python3-torch)";
-  }
-  Result run_module(const std::string& text) {
-    folder_.write("model_new.py", text);
-    Evaluator judge(options_);
-    return judge.evaluate(folder_.path("model_new.py"));
-  }
-};
-
 /// Kills one process below a runner whose command says this; returns once that is done, or when
 /// there is to be none.
 int kill_one(const std::string& command, const std::stop_token& stop) {
@@ -65,24 +46,41 @@ int kill_one(const std::string& command, const std::stop_token& stop) {
   return 0;
 }
 
+class ModuleBuilds : public EvaluatorTest {
+ protected:
+  void SetUp() override {
+    setenv("KBENCH_CACHE", "", 1);  // What an earlier run of this test built is not built again.
+    EvaluatorTest::SetUp();
+    if (IsSkipped()) return;
+    // PyTorch takes seconds to start, on a busy machine many.
+    options_.limits = {.compile_seconds = 60, .device_seconds = 60, .total_seconds = 200};
+    if (run_module(module_with("")).verdict != Verdict::unsupported) return;
+    if (std::getenv("KBENCH_REQUIRE_TORCH") != nullptr) FAIL() << "no PyTorch";
+    GTEST_SKIP() << "needs python3 with torch (Debian: python3-torch)";
+  }
+  Result run_module(const std::string& text) {
+    folder_.write("model_new.py", text);
+    Evaluator judge(options_);
+    return judge.evaluate(folder_.path("model_new.py"));
+  }
+  /// Kills the first process whose command says this, and expects `passed` for the module.
+  void expect_right_though_killed(const std::string& command, const std::string& text) {
+    int kills = 0;
+    std::jthread killer([&](const std::stop_token& stop) { kills = kill_one(command, stop); });
+    const Result result = run_module(text);
+    killer.request_stop();
+    killer.join();
+    EXPECT_EQ(kills, 1);
+    EXPECT_EQ(name_of(result.verdict), "passed") << result.message;
+  }
+};
+
 TEST_F(ModuleBuilds, OneKilledFromOutsideCostsNoVerdict) {
-  int kills = 0;
-  std::jthread killer([&](const std::stop_token& stop) { kills = kill_one("script.py", stop); });
-  const Result result = run_module(module_with("time.sleep(1)"));
-  killer.request_stop();
-  killer.join();
-  EXPECT_EQ(kills, 1);
-  EXPECT_EQ(name_of(result.verdict), "passed") << result.message;
+  expect_right_though_killed("script.py", module_with("time.sleep(1)"));
 }
 
 TEST_F(ModuleBuilds, APyTorchKilledAsItStartsCostsNoVerdict) {
-  int kills = 0;
-  std::jthread killer([&](const std::stop_token& stop) { kills = kill_one("driver.py", stop); });
-  const Result result = run_module(module_with(""));
-  killer.request_stop();
-  killer.join();
-  EXPECT_EQ(kills, 1);
-  EXPECT_EQ(name_of(result.verdict), "passed") << result.message;
+  expect_right_though_killed("driver.py", module_with(""));
 }
 
 TEST_F(ModuleBuilds, NeverTakeLongerThanTheWholeTrialMay) {
