@@ -1,4 +1,5 @@
-# `cmake --install`: library, headers, program, shipped candidates, pages, and find_package(kbench).
+# `cmake --install`: library, headers, program, candidates and tasks that ship, pages, and
+# find_package(kbench).
 # A component is what goes into the Debian package of its name.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/kbench)
@@ -13,7 +14,8 @@ install(TARGETS kbench_c EXPORT kbenchCTargets
 install(TARGETS kbench_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT kbench)
 install(DIRECTORY libkbench/include/kbench DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         COMPONENT libkbench-dev FILES_MATCHING PATTERN "*.h")
-install(DIRECTORY harness/candidates DESTINATION ${CMAKE_INSTALL_DATADIR}/kbench COMPONENT kbench)
+install(DIRECTORY harness/candidates harness/tasks
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/kbench COMPONENT kbench)
 install(DIRECTORY harness/evaluate/prompts/templates/
         DESTINATION ${CMAKE_INSTALL_DATADIR}/kbench/prompts COMPONENT kbench)
 # Where "docs/serve.md" of a message, and the links of README.md, lead.

@@ -87,10 +87,10 @@ TEST_F(OwnTask, IsJudgedByItsFile) {
   EXPECT_EQ(result_from_json(said.out).verdict, Verdict::wrong_values) << said.out;
 }
 
-/// The documentation's files, by their names.
+/// The example files that ship, by their names.
 std::vector<std::string> example_files() {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(KBENCH_DOCS_TASKS)) {
+  for (const auto& entry : std::filesystem::directory_iterator(KBENCH_EXAMPLE_TASKS)) {
     names.push_back(entry.path().stem().string());
   }
   std::ranges::sort(names);
@@ -98,10 +98,10 @@ std::vector<std::string> example_files() {
 }
 
 std::string path_of_example(const std::string& name) {
-  return "\"" KBENCH_DOCS_TASKS "/" + name + ".yaml\"";
+  return "\"" KBENCH_EXAMPLE_TASKS "/" + name + ".yaml\"";
 }
 
-TEST_F(OwnTask, OfTheDocumentationHasNothingToLookInto) {
+TEST_F(OwnTask, ExamplesHaveNothingToLookInto) {
   EXPECT_GE(example_files().size(), 4u);
   for (const std::string& name : example_files()) {
     const Said said = kbench("task check " + path_of_example(name));
@@ -109,7 +109,7 @@ TEST_F(OwnTask, OfTheDocumentationHasNothingToLookInto) {
   }
 }
 
-/// The candidate that kbench prints for each of the documentation's files, in each type.
+/// The candidate that kbench prints for each of the example files, in each type.
 class ExampleTask : public OwnTask,
                     public ::testing::WithParamInterface<std::tuple<std::string, std::string>> {};
 

@@ -188,7 +188,7 @@ TEST_P(PytorchCodeOfFiles, ComputesItsTask) {
 }
 
 std::vector<Task> tasks_of_files() {
-  const TaskSet set = TaskSet::from_path(KBENCH_DOCS_TASKS);
+  const TaskSet set = TaskSet::from_path(KBENCH_EXAMPLE_TASKS);
   std::vector<Task> tasks;
   for (const Task* task : set.tasks()) tasks.push_back(*task);
   return tasks;

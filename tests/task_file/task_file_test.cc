@@ -265,7 +265,7 @@ TEST(TaskFiles, NamesOfTheSuiteAreNotOnesOwn) {
 
 /// The files that the documentation has to read: every tensor is used, at every preset and type.
 TEST(TaskFiles, ExamplesMeanAGraphAtEveryPresetAndType) {
-  const TaskSet set = TaskSet::from_path(KBENCH_DOCS_TASKS);
+  const TaskSet set = TaskSet::from_path(KBENCH_EXAMPLE_TASKS);
   ASSERT_GE(set.tasks().size(), 4u);
   for (const Task* task : set.tasks()) {
     SCOPED_TRACE(to_string(task->id));
