@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Takes the figures of docs/throughput.md: how many candidates a minute are judged, and where the time goes.
+"""Takes figures of docs/results/method.md: how many candidates a minute are judged, and where the time goes.
 
     benchmarks/throughput.py --kbench build/release/bin/kbench shipped serve http handed run itself tasks kernels devices
 

@@ -27,7 +27,7 @@ std::vector<ModelConfig> models_of(const GenerateOptions& options) {
     all = parse_models(text, source);
   } else {
     throw Error(ErrorCode::kInvalidArgument,
-                "generate takes --models FILE, which says whom to ask (docs/models-file.md)");
+                "generate takes --models FILE, which says whom to ask (docs/models.md)");
   }
   if (options.models.empty()) return all;
   std::vector<ModelConfig> chosen;

@@ -244,7 +244,7 @@ Verb add_task(Command program) {
       "What is printed was run beside the module on two draws, in float64. "
       "It takes python3 with torch (KBENCH_PYTHON), and runs there without network, in a folder "
       "of its own. docs/tasks.md has the format. Or prints which of a task's sizes differ from "
-      "preset v0.1's at preset train, by the rule in docs/throughput.md.",
+      "preset v0.1's at preset train, by the rule in docs/training.md.",
       "  kbench task new my/block > my/block.yaml\n"
       "  kbench task check my/block.yaml\n"
       "  kbench task from-pytorch block.py --name my/block > my/block.yaml\n"

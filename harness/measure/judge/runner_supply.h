@@ -29,7 +29,7 @@ namespace kbench::judge {
 /// every call but enter() first waits for its current step to end. Calls come from one thread.
 ///
 /// None of this is timed, and no time is taken without its pair: what an opening device takes from
-/// a candidate it takes from the baseline too (docs/throughput.md has what was measured). On a
+/// a candidate it takes from the baseline too (docs/results/method.md has what was measured). On a
 /// software device processors are what is measured: there nothing is done ahead but to start
 /// runners, and sampling waits until they are open.
 class RunnerSupply {

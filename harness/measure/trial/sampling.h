@@ -13,7 +13,7 @@ namespace kbench::trial {
 /// By how much two processes that run the same kernel differ, as a share of a run of so many
 /// nanoseconds: 0.2%, or 1% in a task of halves, and 0.2 microseconds. The placement and mapping of
 /// their memory stay the same for a whole trial, so that more samples do not average it out.
-/// Measured on an H200, one kernel against itself (docs/measurement.md).
+/// Measured on an H200, one kernel against itself (docs/results/method.md).
 double placement_share(double run_ns, DType dtype = DType::f32);
 /// The same of processes with PyTorch, timed from outside: 1% and 60 microseconds a run of so many
 /// calls. Measured on an H100, one module against itself.

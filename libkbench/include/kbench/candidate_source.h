@@ -61,7 +61,7 @@ struct CandidateSource {
   std::optional<std::map<std::string, std::string>> files;
   std::string manifest = "candidate.yaml";  ///< of a candidate in memory: which of them it is
   /// Who wrote it: a model, a set, a client's name. On a GPU one process may run several candidates
-  /// of one author, one after another (docs/trust.md); empty: it has a process of its own.
+  /// of one author, one after another (docs/measurement.md); empty: it has a process of its own.
   std::string author;
 
   bool operator==(const CandidateSource&) const = default;

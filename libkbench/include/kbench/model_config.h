@@ -1,4 +1,4 @@
-// Which models are asked, where, and how: models.yaml (docs/models-file.md).
+// Which models are asked, where, and how: models.yaml (docs/models.md).
 #pragma once
 
 #include <cstdint>

@@ -47,7 +47,7 @@ struct ModelHooks {
   std::function<void(double seconds, std::stop_token stop)> sleep = {};
 };
 
-/// docs/models-file.md says how servers differ and what is done about it.
+/// docs/models.md says how servers differ and what is done about it.
 ///
 /// Failures that may pass (408, 409, 425, 429, 500, 502 to 504, 529, connections that break,
 /// answers that end early or are malformed) are tried again after max(Retry-After, a random share

@@ -1,4 +1,4 @@
-"""Runs a candidate's ModelNew for kbench, in a process that is locked in (docs/trust.md).
+"""Runs a candidate's ModelNew for kbench, in a process that is locked in (docs/measurement.md).
 
 Descriptor 3 is a stream socket to kbench's runner. A message is three 32-bit words (a kind, the
 bytes and the descriptors that follow), then JSON; the kinds do not matter here. One request is
