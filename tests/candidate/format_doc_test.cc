@@ -1,4 +1,5 @@
-// docs/candidate-format.md promises that its worked example works: take it out and resolve it.
+// docs/candidate-format.md promises that its worked example works: take it out and resolve it. It
+// and its reference name every key.
 #include "tests/candidate/format_doc.h"
 
 #include "kbench/task.h"
@@ -26,7 +27,8 @@ TEST(FormatDocument, WorkedExampleResolvesAtEveryPreset) {
 }
 
 TEST(FormatDocument, NamesEveryKeyAndFunction) {
-  const std::string text = file_text(KBENCH_FORMAT_DOC);
+  const std::string text =
+      file_text(KBENCH_FORMAT_DOC) + file_text(KBENCH_FORMAT_REFERENCE) + file_text(KBENCH_CUDA_DOC);
   for (const char* word : {"kbench",    "task",          "name",      "author",    "description",
                            "constants", "kernels",       "temps",     "setup",     "dispatch",
                            "file",      "source",        "language",  "entry",     "specialization",

@@ -137,7 +137,7 @@ class Examples(unittest.TestCase):
         steps = "dispatch:" + self.relu.split("dispatch:")[1]
         kernels = "kernels:" + self.relu.split("kernels:")[1].split("dispatch:")[0]
         seen = []
-        for page in ("docs/candidate-format.md", "docs/porting.md"):
+        for page in ("docs/candidate-reference.md", "docs/porting.md"):
             for block in blocks(page, "yaml"):
                 key = re.match(r"\w+", block.text)
                 text, where = block.text, f"{page}:{block.line}"
