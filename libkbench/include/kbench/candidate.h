@@ -315,8 +315,8 @@ struct ResolvedCandidate {
   int64_t temporary_bytes() const;
 };
 
-/// The numbers of the device that expressions can use, by name; docs/candidate-format.md describes
-/// each.
+/// The numbers of the device that expressions can use, by name; docs/candidate-reference.md has
+/// what each is.
 const std::vector<std::string>& device_number_names();
 using DeviceNumbers = std::map<std::string, int64_t>;
 
