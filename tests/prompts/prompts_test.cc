@@ -417,6 +417,43 @@ TEST(PromptFolder, ChangesItsHashWithAnyFile) {
   EXPECT_NE(Prompts::load(folder.path()).hash(), Prompts::shipped().hash());
 }
 
+TEST(PromptFolder, SaysHowItIsUsed) {
+  const PromptSettings shipped = Prompts::shipped().settings();
+  EXPECT_EQ(shipped.shots, 1);
+  EXPECT_EQ(shipped.builtins, Builtins::forbid);
+  EXPECT_TRUE(shipped.precision && shipped.device && shipped.evidence);
+  EXPECT_FALSE(shipped.code || shipped.reference);
+  const Folder folder;
+  folder.replace("prompt.yaml", "prompt: 1",
+                 "prompt: 1\nshots: 3\nbuiltins: some\ncode: true\nreference: true\n"
+                 "precision: false\ndevice: false\nevidence: false");
+  const PromptSettings own = Prompts::load(folder.path()).settings();
+  EXPECT_EQ(own.shots, 3);
+  EXPECT_EQ(own.builtins, Builtins::some);
+  EXPECT_TRUE(own.code && own.reference);
+  EXPECT_FALSE(own.precision || own.device || own.evidence);
+}
+
+TEST(PromptFolder, MayHaveTheTemplatesThatShip) {
+  const Folder folder;
+  fs::remove_all(folder.path());
+  fs::create_directory(folder.path());
+  folder.write("prompt.yaml", "prompt: 1\nfrom: default\nshots: 0\n");
+  const Prompts prompts = Prompts::load(folder.path());
+  EXPECT_EQ(prompts.settings().shots, 0);
+  EXPECT_THAT(prompts.name(), StartsWith("kbench_prompts_"));
+  EXPECT_NE(prompts.hash(), Prompts::shipped().hash());
+  EXPECT_EQ(text_of(prompts.first(task_of("2/12"), {})),
+            text_of(Prompts::shipped().first(task_of("2/12"), {})));
+  folder.write("prompt.yaml", "prompt: 1\nfrom: defualt\n");
+  EXPECT_THAT(folder.complaint(), HasSubstr("prompt.yaml:2:7: no prompts 'defualt' ship"));
+  folder.write("prompt.yaml", "prompt: 1\nfrom: default\nbudget: 9\n");
+  EXPECT_THAT(folder.complaint(), HasSubstr("'budget'"));
+  folder.write("prompt.yaml", "prompt: 1\nfrom: default\n");
+  folder.write("hints.yaml", "passed: Faster.\n");
+  EXPECT_THAT(folder.complaint(), HasSubstr("has no other files"));
+}
+
 TEST(PromptFolder, IsReadStrictly) {
   const auto complaint = [](const std::string& file, const std::string& from,
                             const std::string& to) {
@@ -430,6 +467,10 @@ TEST(PromptFolder, IsReadStrictly) {
   EXPECT_THAT(complaint("prompt.yaml", "budget: 16000", "budgte: 16000"),
               HasSubstr("prompt.yaml:6:1: "));
   EXPECT_THAT(complaint("prompt.yaml", "prompt: 1", "prompt: 2"), HasSubstr("version 1"));
+  for (const char* odd : {"shots: 101", "builtins: all", "code: perhaps"}) {
+    EXPECT_THAT(complaint("prompt.yaml", "prompt: 1", std::string("prompt: 1\n") + odd),
+                HasSubstr("/prompt.yaml:3:"));
+  }
   EXPECT_THAT(complaint("prompt.yaml", "role: system", "role: sistem"), HasSubstr("'sistem'"));
   EXPECT_THAT(complaint("prompt.yaml", "[role]", "[rule]"), HasSubstr("no file 'rule.mustache'"));
   EXPECT_THAT(complaint("prompt.yaml", "  - precision\n", "  - precisoin\n"),

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "harness/evaluate/prompts/embedded_files.h"
 #include "kbench/error.h"
 #include "kbench/verdict.h"
 #include "libkbench/base/hash.h"
@@ -19,6 +20,10 @@ using Files = std::map<std::string, std::string>;
 
 constexpr const char* kManifest = "prompt.yaml";
 constexpr int64_t kMostCharacters = 10'000'000;
+constexpr int64_t kMostShots = 100;
+/// Keys that say how the prompts are used, and such as stand beside any others.
+constexpr const char* kSettings[] = {"shots",     "builtins", "code",    "reference",
+                                     "precision", "device",   "evidence"};
 
 const std::set<std::string>& outcomes() {
   static const std::set<std::string> names = [] {
@@ -45,6 +50,11 @@ size_t characters(const YamlReader& yaml, const YamlEntry& entry) {
                                          std::to_string(kMostCharacters));
   }
   return size_t(count);
+}
+
+std::vector<std::string> with_settings(std::vector<std::string> keys) {
+  keys.insert(keys.end(), std::begin(kSettings), std::end(kSettings));
+  return keys;
 }
 
 /// Another file of the folder that prompt.yaml names.
@@ -77,14 +87,35 @@ PromptSet::PromptSet(Files files, const std::string& folder) {
   hash = sha.hex();
 
   const YamlReader yaml(files.at(kManifest), path_of(kManifest));
-  const YamlFields fields = yaml.fields(
-      yaml.root(), "a folder of prompts",
-      {"prompt", "description", "budget", "reference_budget", "first", "repair", "no_candidate",
-       "candidate", "examples", "hints", "shaders", "variables"},
-      {"prompt", "budget", "first", "repair", "no_candidate", "candidate", "variables"});
+  const bool of_another =
+      std::ranges::any_of(yaml.entries(yaml.root(), "a folder of prompts"),
+                          [](const YamlEntry& entry) { return entry.key == "from"; });
+  const YamlFields fields =
+      of_another ? yaml.fields(yaml.root(), "a folder of prompts that has another's templates",
+                               with_settings({"prompt", "description", "from"}), {"prompt", "from"})
+                 : yaml.fields(yaml.root(), "a folder of prompts",
+                               with_settings({"prompt", "description", "budget", "reference_budget",
+                                              "first", "repair", "no_candidate", "candidate",
+                                              "examples", "hints", "shaders", "variables"}),
+                               {"prompt", "budget", "first", "repair", "no_candidate", "candidate",
+                                "variables"});
   if (yaml.integer(fields.find("prompt")->value, "prompt") != 1) {
     fail_parse(yaml.at(fields.find("prompt")->value), "this kbench reads version 1 of prompts");
   }
+  if (of_another) {
+    const Sourced from = yaml.text(fields.find("from")->value, "from");
+    const Files shipped = embedded_folder("templates/" + from.text);
+    if (shipped.empty())
+      fail_parse(from.at, "no prompts " + kbench::quoted(from.text) + " ship with kbench");
+    if (files.size() > 1) fail_parse(from.at, "with `from` a folder of prompts has no other files");
+    PromptSet base(shipped, from.text);
+    base.name = name;
+    base.hash = Sha256().add(hash).add(base.hash).hex();
+    *this = std::move(base);
+    read_settings(yaml, fields);
+    return;
+  }
+  read_settings(yaml, fields);
   budget = characters(yaml, *fields.find("budget"));
   reference_budget = 24000;
   if (const YamlEntry* entry = fields.find("reference_budget")) {
@@ -170,6 +201,33 @@ PromptSet::PromptSet(Files files, const std::string& folder) {
       }
     }
   }
+}
+
+void PromptSet::read_settings(const YamlReader& yaml, const YamlFields& fields) {
+  if (const YamlEntry* entry = fields.find("shots")) {
+    const int64_t shots = yaml.integer(entry->value, "shots");
+    if (shots < 0 || shots > kMostShots) {
+      fail_parse(yaml.at(entry->value),
+                 "shots is a number from 0 to " + std::to_string(kMostShots));
+    }
+    settings.shots = int(shots);
+  }
+  if (const YamlEntry* entry = fields.find("builtins")) {
+    const Sourced builtins = yaml.text(entry->value, "builtins");
+    try {
+      settings.builtins = builtins_from_name(builtins.text);
+    } catch (const Error& e) {
+      fail_parse(builtins.at, e.message());
+    }
+  }
+  const auto read = [&](const char* key, bool& value) {
+    if (const YamlEntry* entry = fields.find(key)) value = yaml.boolean(entry->value, key);
+  };
+  read("code", settings.code);
+  read("reference", settings.reference);
+  read("precision", settings.precision);
+  read("device", settings.device);
+  read("evidence", settings.evidence);
 }
 
 /// A list is for GLSL; a map has a list for each language.

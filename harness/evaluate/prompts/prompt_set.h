@@ -10,6 +10,7 @@
 #include "harness/evaluate/prompts/template.h"
 #include "harness/evaluate/prompts/values.h"
 #include "kbench/model.h"
+#include "kbench/prompts.h"
 #include "libkbench/candidate/yaml_reader.h"
 
 namespace kbench::prompts {
@@ -27,6 +28,7 @@ class PromptSet {
   };
 
   std::string name, hash;
+  PromptSettings settings;
   size_t budget = 0;            ///< most characters of a first prompt
   size_t reference_budget = 0;  ///< most characters of shaders
   std::vector<Part> first;
@@ -50,6 +52,7 @@ class PromptSet {
   std::string render(const std::vector<std::string>& parts, const nlohmann::json& values) const;
 
  private:
+  void read_settings(const YamlReader& yaml, const YamlFields& fields);
   void read_examples(const YamlReader& table);
   void read_hints(const YamlReader& table);
   std::map<std::string, Template> templates_;

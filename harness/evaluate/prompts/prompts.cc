@@ -78,6 +78,7 @@ Prompts Prompts::load(const std::string& folder) {
 std::string Prompts::name() const { return state_->set.name; }
 std::string Prompts::hash() const { return state_->set.hash; }
 size_t Prompts::budget() const { return state_->set.budget; }
+const PromptSettings& Prompts::settings() const { return state_->set.settings; }
 
 std::vector<TaskId> Prompts::examples(const Task& task, const PromptContext& context) const {
   std::vector<TaskId> chosen;

@@ -53,6 +53,16 @@ struct ShownAttempt {
   std::string outcome = {};  ///< name_of its Verdict or Outcome: which hint is given; empty: none
 };
 
+/// What a folder of prompts says of how it is used, in its prompt.yaml; the members are those of
+/// PromptContext, which first() goes by alone.
+struct PromptSettings {
+  int shots = 1;
+  Builtins builtins = Builtins::forbid;
+  bool code = false, reference = false, precision = true;
+  bool device = true;    ///< the block on the device
+  bool evidence = true;  ///< failures are investigated for the feedback
+};
+
 class Prompts {
  public:
   /// The prompts that come with kbench, which are part of the library. Throws kNotFound.
@@ -64,8 +74,9 @@ class Prompts {
 
   std::string name() const;
   std::string hash() const;  ///< SHA-256 over the template files
+  const PromptSettings& settings() const;
   /// Characters that a first prompt with one example may have, code and reference aside. A longer
-  /// one is given all the same: `kbench prompt --check` tells.
+  /// one is given all the same: `kbench model prompt --check` tells.
   size_t budget() const;
   /// The tasks whose candidates first() shows as examples: never the asked one, and none that is
   /// not written for the type that is asked for.
