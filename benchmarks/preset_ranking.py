@@ -327,7 +327,7 @@ class Server:
     """`kbench serve` at one preset."""
 
     def __init__(self, options: argparse.Namespace, preset: str) -> None:
-        command = [options.kbench, "serve", "--preset", preset, "--no-other-sizes"]
+        command = [options.kbench, "serve", "--preset", preset, "--other-sizes", "none"]
         command += ["--device", options.device] if options.device else []
         self.process = subprocess.Popen(command, text=True, bufsize=1, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE)  # fmt: skip

@@ -97,7 +97,7 @@ class Bench:
         return ["--fresh-runners"] if self.options.fresh_runners else []
 
     def sizes(self):
-        return [] if self.options.other_sizes else ["--no-other-sizes"]
+        return [] if self.options.other_sizes else ["--other-sizes", "none"]
 
     def one_device(self):
         return ["--device", self.options.device] if self.options.device else []

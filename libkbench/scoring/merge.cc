@@ -200,13 +200,12 @@ void require_known_tasks(std::span<const ResultLine> lines, std::span<const Task
   }
 }
 
-std::vector<Result> merge_results(std::span<const ResultLine> lines,
-                                  Contradiction on_contradiction) {
+std::vector<Result> merge_results(std::span<const ResultLine> lines) {
   Contradictions of_experiments, of_tasks;
   const Lines experiments = one_an_experiment(lines, of_experiments);
-  if (on_contradiction == Contradiction::refuse) of_experiments.refuse();
+  of_experiments.refuse();
   const Lines kept = one_a_task(experiments, of_tasks);
-  if (on_contradiction == Contradiction::refuse) of_tasks.refuse();
+  of_tasks.refuse();
   std::vector<Result> results;
   for (const ResultLine* line : kept) results.push_back(line->result);
   return results;

@@ -42,10 +42,10 @@ LEFT_OUT = {
     "import kernel.py": "as above",
     "--preset v0.1 --backend vulkan": "memory for preset v0.1",
     "--devices all --socket": "runs until it is ended; tests/program has it",
-    "score results/shard": "what a Slurm job leaves; tests/slurm has it",
+    "report results/shard": "what a Slurm job leaves; tests/slurm has it",
     "report RUN...": "a synopsis",
     "cuda fused --task 1/19": "an NVIDIA GPU",
-    "extract answer.md": "run in test_answer",
+    "model extract answer.md": "run in test_answer",
     "torch_f16.json": "times that PyTorch takes on a GPU",
 }
 VERBS_WITH_SAMPLES = ("run", "diagnose", "--fast-p", "--candidates", "serve", "generate")
@@ -105,7 +105,7 @@ class Examples(unittest.TestCase):
         folder = f"check/{re.sub(r'[^a-z0-9]', '-', where)}"
         for name, text in files.items():
             self.write(f"{folder}/{name}", text)
-        verdict, said = self.verdict_of("check", f"{folder}/{manifest}")
+        verdict, said = self.verdict_of("run --check", f"{folder}/{manifest}")
         others = re.search(r"\.cu\b|\.py\b|language: (cuda|triton)", files[manifest])
         wanted = ("compiles", "unsupported") if others else ("compiles",)
         self.assertIn(verdict, wanted, f"{where}: {said}")
@@ -223,6 +223,8 @@ class Examples(unittest.TestCase):
         for page, line, command in pages.commands():
             words = command.split()
             verb = words[1] if not words[1].startswith("-") else ""
+            if verb == "model":
+                verb += " " + words[2]
             if verb not in helps:
                 helps[verb] = self.run_line(f"kbench {verb} --help")
             for flag in re.findall(r"(?<!\S)\[?(--[a-z][a-z-]*)", command):

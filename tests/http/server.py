@@ -35,7 +35,7 @@ ASYNC = {**JSON, "Prefer": "respond-async"}
 
 # For verdicts; the times do not matter.
 QUICK = ["--preset", "smoke", "--measure-seconds", "0.02", "--min-samples", "2",
-         "--precision", "0.9", "--no-other-sizes"]  # fmt: skip
+         "--precision", "0.9", "--other-sizes", "none"]  # fmt: skip
 
 
 class Answer:

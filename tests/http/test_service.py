@@ -165,7 +165,7 @@ class Service(unittest.TestCase):
                 file.write(candidate)
             ran = subprocess.run(
                 [PROGRAM, "run", file.name, "--tasks", path, "--server", self.server.url,
-                 "--preset", "smoke", "--measure-seconds", "0.02", "--no-other-sizes"],
+                 "--preset", "smoke", "--measure-seconds", "0.02", "--other-sizes", "none"],
                 stdout=subprocess.PIPE, text=True)  # fmt: skip
             self.assertEqual(ran.returncode, 0, ran.stdout)
         files = {"candidate.yaml": candidate}
@@ -193,7 +193,7 @@ class Service(unittest.TestCase):
             # Nothing of the server's is here: no device, no library of Vulkan.
             ran = subprocess.run(
                 [PROGRAM, "run", folder, "--server", self.server.url, "--preset", "smoke", "--json",
-                 "--measure-seconds", "0.02", "--precision", "0.9", "--no-other-sizes"],
+                 "--measure-seconds", "0.02", "--precision", "0.9", "--other-sizes", "none"],
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                 env=dict(os.environ, VK_DRIVER_FILES="/none", VK_ICD_FILENAMES="/none"))  # fmt: skip
             self.assertEqual(ran.returncode, 0, ran.stderr)
@@ -215,7 +215,7 @@ class Service(unittest.TestCase):
                 file.write(f"models:\n  - {{url: 'http://127.0.0.1:{model.server_port}/v1', "
                            "model: m}\n")  # fmt: skip
             for command in (["generate", run, "--models", models, "--task", "1/19", "--samples",
-                             "3", "--preset", "smoke"], ["judge", run, "--confirm"]):  # fmt: skip
+                             "3", "--preset", "smoke"], ["run", run, "--confirm"]):  # fmt: skip
                 said = subprocess.run([PROGRAM, *command, *at, "--json"], stdout=subprocess.PIPE,
                                       text=True, check=True).stdout  # fmt: skip
                 self.assertIn('"passed": ', said)

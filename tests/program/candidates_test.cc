@@ -1,4 +1,4 @@
-// The verbs that take candidates one by one: run, compare and new.
+// The verbs that take candidates one by one: run and new.
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -112,12 +112,12 @@ TEST_F(Candidates, TheMainJobCountsWhatWasRunAndNamesTheMissing) {
               MatchesRegex("(.|\n)*\n1 evaluation in ([0-9]+m)?[0-9]+s; 6 without a candidate\n"));
 }
 
-TEST_F(Candidates, CompareMeasuresOneAgainstTheOther) {
+TEST_F(Candidates, RunComparesOneWithTheOther) {
   add("1/1", "a.yaml");
   add("1/1", "b.yaml");
   // Fewer samples have no interval.
   const Said said = kbench(
-      "compare a.yaml b.yaml --json --device cpu --preset smoke --measure-seconds 0.02 "
+      "run a.yaml b.yaml --compare --json --device cpu --preset smoke --measure-seconds 0.02 "
       "--min-samples 8 --precision 0.9");
   EXPECT_EQ(said.code, 0) << said.err;
   const json document = json::parse(said.out);
@@ -127,21 +127,41 @@ TEST_F(Candidates, CompareMeasuresOneAgainstTheOther) {
   EXPECT_NEAR(document["speedup"]["point"].get<double>(), b / a, 1e-6);
   EXPECT_LE(document["speedup"]["low"].get<double>(), b / a);
   EXPECT_GE(document["speedup"]["high"].get<double>(), b / a);
-  EXPECT_THAT(kbench("compare a.yaml b.yaml" + std::string(kQuick)).out,
+  EXPECT_THAT(kbench("run a.yaml b.yaml --compare" + std::string(kQuick)).out,
               HasSubstr(" of b.yaml over a.yaml: "));
 }
 
-TEST_F(Candidates, CompareSaysWhichIsWrong) {
+TEST_F(Candidates, RunThatComparesSaysWhichIsWrong) {
   add("1/19", "a.yaml");
   add_empty("b.yaml");
-  const Said said = kbench("compare a.yaml b.yaml" + std::string(kQuick));
+  const Said said = kbench("run a.yaml b.yaml --compare" + std::string(kQuick));
   EXPECT_EQ(said.code, 1) << said.err;
-  EXPECT_THAT(said.out, HasSubstr("b.yaml  not_written"));
+  EXPECT_THAT(said.out, HasSubstr("  b.yaml\n  verdict     not_written"));
   EXPECT_THAT(said.out, Not(HasSubstr(" over a.yaml")));
   add("1/20", "c.yaml");
-  const Said other = kbench("compare a.yaml c.yaml" + std::string(kQuick));
+  const Said other = kbench("run a.yaml c.yaml --compare" + std::string(kQuick));
   EXPECT_EQ(other.code, 2);
   EXPECT_THAT(other.err, HasSubstr("a.yaml is for level1/19 and c.yaml for level1/20"));
+}
+
+TEST_F(Candidates, RunThatWatchesJudgesAgainAfterEachSave) {
+  add("1/19", "a.yaml");
+  add("1/19", "my/a.yaml");
+  // Each save comes when what is before it has been judged.
+  const Said said = kbench(
+      "run my/a.yaml --watch" + std::string(kQuick) +
+      " >out 2>err & pid=$!; saw() { until [ \"$(grep -c \"$1\" out)\" = $2 ]; do sleep 0.05; "
+      "done; }; "
+      "saw 'waits for a save' 1; "
+      "sed 's/op: relu/op: tanh/' my/a.yaml >my/.next && mv my/.next my/a.yaml; "
+      "saw 'waits for a save' 2; echo 'kbench: [1' >my/a.yaml; "
+      "saw 'waits for a save' 3; cp a.yaml my/; "
+      "saw 'waits for a save' 4; kill $pid; wait $pid; echo code $?; grep verdict out; cat err");
+  EXPECT_THAT(said.out,
+              MatchesRegex("code 143\n  verdict +passed: [^\n]+\n  verdict +wrong_values: [^\n]+\n"
+                           "  verdict +invalid_candidate: [^\n]+\n"
+                           "  verdict +passed: [^\n]+\n"))
+      << said.err;
 }
 
 /// One of every kind of operator, and of every depth; all 250 tasks were tried by hand.

@@ -26,8 +26,8 @@ TEST(CommandLine, VersionIsTheLibrarys) {
 }
 
 TEST(CommandLine, EveryVerbHasAHelpPageWithExamples) {
-  for (const char* verb : {"list", "show", "devices", "check", "run", "verify", "reference",
-                           "baseline", "score", "help"}) {
+  for (const char* verb :
+       {"list", "show", "devices", "run", "verify", "reference", "baseline", "report", "help"}) {
     const Said said = run_program({verb, "--help"});
     EXPECT_EQ(said.code, 0) << verb;
     EXPECT_THAT(said.out, HasSubstr("Examples:\n  kbench " + std::string(verb))) << verb;
@@ -250,7 +250,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"Shard", {"--shard", "0/2"}, "I from 1 to N"},
         Mistake{"ShardBeyond", {"--shard", "3/2"}, "'3/2'"},
         Mistake{"ShardSpelling", {"--shard", "2"}, "'2'"},
-        Mistake{"Scored", {"score", "/nowhere.jsonl"}, "/nowhere.jsonl"},
+        Mistake{"Scored", {"report", "/nowhere.jsonl"}, "/nowhere.jsonl"},
         Mistake{"TaskOfMainJob", {"--task", "level9/*"}, "9"},
         Mistake{"Level", {"--level", "7"}, "level 7"},
         Mistake{"LevelSpelling", {"list", "--level", "one"}, "one"},
@@ -262,7 +262,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"Shape", {"show", "2/1", "--set", "height=1"}, "conv2d"},
         Mistake{"Candidates", {"--candidates", "/nowhere/at/all"}, "/nowhere/at/all"},
         Mistake{"CandidateFile", {"run", "/nowhere.yaml"}, "/nowhere.yaml"},
-        Mistake{"CheckedFile", {"check", "/nowhere.yaml"}, "/nowhere.yaml"},
+        Mistake{"CheckedFile", {"run", "--check", "/nowhere.yaml"}, "/nowhere.yaml"},
         Mistake{"GoldenFile", {"verify", "--golden", "/nowhere.json"}, "/nowhere.json"},
         Mistake{"GoldenMissing", {"verify"}, "--golden"},
         Mistake{"Dump", {"reference", "1/19", "--dump", "/proc/nowhere"}, "/proc/nowhere"},
@@ -277,7 +277,6 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"NegativeSeed", {"--seed=-1"}, "--seed"},
         Mistake{"SeedBeyond64Bits", {"--seed", "18446744073709551616"}, "--seed"},
         Mistake{"SeedOfReference", {"reference", "1/19", "--dump", "x", "--seed=-1"}, "--seed"},
-        Mistake{"Rerun", {"--rerun"}, "--output"},
         Mistake{"FlagBeforeVerb", {"--level", "1", "list"}, "--level"},
         Mistake{"BenchmarkFlag", {"--benchmark_frobnicate=1"}, "--benchmark_frobnicate"},
         Mistake{"BenchmarkValue", {"--benchmark_repetitions=many"}, "--benchmark_repetitions"},

@@ -38,12 +38,11 @@ TEST(StandardOutput, ThatIsFullIsAnErrorOfEveryVerb) {
                                         "help",
                                         "help show",
                                         "--version",
-                                        "score r.jsonl",
                                         "devices",
-                                        "prompt relu",
-                                        "extract answer.md",
+                                        "model prompt relu",
+                                        "model extract answer.md",
                                         "devices --json",
-                                        "score r.jsonl --json",
+                                        "report r.jsonl --json",
                                         "report r.jsonl",
                                         "reference relu --dump tensors"};
   if (has_software_device()) {
@@ -51,7 +50,7 @@ TEST(StandardOutput, ThatIsFullIsAnErrorOfEveryVerb) {
     write_file(folder / "mine/relu.yaml", said.out);
     const std::string quick = " --device cpu --preset smoke";
     for (const char* question :
-         {"check mine", "check mine --json", "run mine --max-seconds 0.02",
+         {"run mine --check", "run mine --check --json", "run mine --max-seconds 0.02",
           "diagnose mine/relu.yaml", "--candidates mine --task softmax",
           "--candidates mine --task softmax --json", "--candidates mine --benchmark_list_tests"}) {
       questions.push_back(question + quick);
@@ -100,15 +99,15 @@ TEST(WrittenFiles, AreWholeOrNotThere) {
                  "  - {kernel: relu, bind: [x, output], groups: [1]}\n```\n");
   for (const bool there : {false, true}) {
     if (there) std::filesystem::create_directory(folder / "made");
-    said = run_in_shell(limited + "extract answer.md --task relu --into made", folder.path());
+    said = run_in_shell(limited + "model extract answer.md --task relu --output made", folder.path());
     EXPECT_EQ(said.code, 2) << said.out;
     EXPECT_THAT(said.err, HasSubstr("File too large"));
     EXPECT_THAT(names("made"), ::testing::IsEmpty());
     EXPECT_EQ(std::filesystem::exists(folder / "made"), there);
   }
   said = run_in_shell(
-      "\"$KBENCH\" extract answer.md --task relu --into made && "
-      "\"$KBENCH\" extract answer.md --task relu --into new/deeper",
+      "\"$KBENCH\" model extract answer.md --task relu --output made && "
+      "\"$KBENCH\" model extract answer.md --task relu --output new/deeper",
       folder.path());
   EXPECT_EQ(said.code, 0) << said.err;
   EXPECT_THAT(names("made"), ::testing::SizeIs(1));
@@ -140,7 +139,7 @@ TEST(InputFile, ThatCannotBeReadIsNotCalledMissing) {
   std::filesystem::create_symlink("loop", loop);
   const std::vector<std::vector<std::string>> questions = {{"verify", "--golden", loop},
                                                            {"run", loop},
-                                                           {"check", loop},
+                                                           {"run", "--check", loop},
                                                            {"baseline", "--from", loop},
                                                            {"--baseline", loop}};
   for (const auto& question : questions) {

@@ -22,7 +22,7 @@ TEST_F(WithoutTheLoader, TasksAreListedAndResultsScored) {
   write_file(folder / "none.jsonl", "");
   EXPECT_EQ(run_program({"list"}).code, 0);
   EXPECT_EQ(run_program({"show", "level1/19"}).code, 0);
-  const Said scored = run_program({"score", "none.jsonl"}, folder.path());
+  const Said scored = run_program({"report", "none.jsonl"}, folder.path());
   EXPECT_EQ(scored.err.find("libvulkan"), std::string::npos) << scored.err;
 }
 

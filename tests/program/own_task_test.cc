@@ -122,7 +122,7 @@ TEST_P(ExampleTask, PassesAsThePrintedCandidate) {
   // other tests keep the processors busy. The printed sizes are numbers: no others to try.
   said = kbench(
       "run candidate.yaml --device cpu --measure-seconds 0.05 --compile-seconds 150 "
-      "--device-seconds 150 --total-seconds 280 --no-other-sizes --json --tasks " +
+      "--device-seconds 150 --total-seconds 280 --other-sizes none --json --tasks " +
       at);
   ASSERT_EQ(said.code, 0) << said.out << said.err;
   const Result result = result_from_json(said.out);

@@ -1,4 +1,4 @@
-// kbench score: leaderboards of results files, without a device.
+// kbench report of results files: leaderboards, without a device.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ class Score : public ::testing::Test {
     write_file(folder_ / name, text);
   }
   Said score(const std::string& arguments) const {
-    return run_in_shell("\"$KBENCH\" score " + arguments, folder_.path());
+    return run_in_shell("\"$KBENCH\" report " + arguments, folder_.path());
   }
   /// One line on standard error and exit code 2.
   std::string refusal(const std::string& arguments) const {
@@ -139,27 +139,23 @@ TEST_F(Score, RefusesContradictionsWithTheirFilesAndLines) {
   EXPECT_THAT(refusal("1.jsonl 2.jsonl"),
               AllOf(HasSubstr("a level1/19"), HasSubstr("passed 2x in 1.jsonl:2"),
                     HasSubstr("wrong_values in 2.jsonl:1")));
-  const Said last = score("1.jsonl 2.jsonl --last");
-  EXPECT_EQ(last.code, 0) << last.err;
-  EXPECT_THAT(last.out, HasSubstr("a                1/2"));
   const Said twice = score("1.jsonl 1.jsonl");
   EXPECT_EQ(twice.code, 0) << twice.err;
   EXPECT_THAT(twice.out, HasSubstr("2 results of 4 lines in 2 files\n"));
 }
 
-TEST_F(Score, RefusesToMixKindsOfDeviceUnlessTold) {
+TEST_F(Score, RefusesToMixKindsOfDeviceAndTakesOne) {
   Result other = result_of("b", {1, 19}, 5);
   other.device = "llvmpipe";
   other.software_device = true;
   write("1.jsonl", {result_of("a", {1, 19}, 2)});
   write("2.jsonl", {other});
   EXPECT_THAT(refusal("1.jsonl 2.jsonl"),
-              AllOf(HasSubstr("NVIDIA H200 (1), llvmpipe (1)"), HasSubstr("--mix-devices")));
-  const Said mixed = score("1.jsonl 2.jsonl --mix-devices");
-  EXPECT_EQ(mixed.code, 0) << mixed.err;
-  EXPECT_THAT(mixed.out, HasSubstr("NVIDIA H200 and llvmpipe, preset smoke"));
-  EXPECT_THAT(mixed.out, HasSubstr("times were taken on a software device (llvmpipe)"));
-  EXPECT_THAT(score("1.jsonl 2.jsonl --device LLVM").out, HasSubstr("\nllvmpipe, preset smoke"));
+              AllOf(HasSubstr("NVIDIA H200 (1), llvmpipe (1)"), HasSubstr("choose by --device")));
+  const Said one = score("1.jsonl 2.jsonl --device LLVM");
+  EXPECT_EQ(one.code, 0) << one.err;
+  EXPECT_THAT(one.out, HasSubstr("\nllvmpipe, preset smoke"));
+  EXPECT_THAT(one.out, HasSubstr("times were taken on a software device (llvmpipe)"));
 }
 
 TEST_F(Score, RefusesToMixPresets) {
@@ -189,7 +185,9 @@ TEST_F(Score, SaysWhatIsWrongWithTheQuestion) {
   EXPECT_THAT(refusal("1.jsonl --sets simpel"), HasSubstr("did you mean 'simple'?"));
   EXPECT_THAT(refusal("1.jsonl --device A100"), HasSubstr("there are: NVIDIA H200"));
   EXPECT_THAT(refusal("1.jsonl --preset huge"), HasSubstr("huge"));
-  EXPECT_THAT(refusal(""), HasSubstr("FILES"));
+  EXPECT_THAT(refusal(""), HasSubstr("report needs RUN"));
+  EXPECT_THAT(refusal("1.jsonl --k 1 --sets simple"), HasSubstr("--sets, --device and --preset"));
+  EXPECT_THAT(refusal("1.jsonl --html x.html --device H200"), HasSubstr("do not go with"));
   write_file(folder_ / "bad.jsonl", to_json(result_of("a", {1, 19}, 2)) + "\n{}\n");
   EXPECT_THAT(refusal("bad.jsonl"), MatchesRegex("kbench: bad.jsonl:2: .*\n"));
 }
@@ -204,7 +202,7 @@ TEST_F(Score, OfNothingIsNoResults) {
 TEST_F(Score, NeedsNoDevice) {
   write("1.jsonl", {result_of("a", {1, 19}, 2)});
   const Said said =
-      run_in_shell("VK_ICD_FILENAMES=/nowhere VK_DRIVER_FILES=/nowhere \"$KBENCH\" score 1.jsonl",
+      run_in_shell("VK_ICD_FILENAMES=/nowhere VK_DRIVER_FILES=/nowhere \"$KBENCH\" report 1.jsonl",
                    folder_.path());
   EXPECT_EQ(said.code, 0) << said.err;
   EXPECT_THAT(said.out, HasSubstr("a                1/1"));

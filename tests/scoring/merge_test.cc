@@ -100,9 +100,6 @@ TEST(MergeResults, RefusesTwoVerdictsForOneExperimentNamingPlaces) {
               AllOf(HasSubstr("x level1/19"), HasSubstr("passed 2x in a:2"),
                     HasSubstr("wrong_values in b:1")));
   EXPECT_THAT(refusal({{wrong, passed}}), HasSubstr("wrong_values in a:1 and passed 2x in a:2"));
-  const auto last =
-      merge_results(files({{passed}, {missing("x", kTanh), wrong}}), Contradiction::take_last);
-  EXPECT_THAT(outcomes(last), ElementsAre("x level1/19 wrong_values", "x level1/22 missing"));
 }
 
 TEST(MergeResults, RefusesOtherTimesOfOneExperimentInAnotherFile) {

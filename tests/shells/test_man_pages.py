@@ -23,11 +23,17 @@ def said(*arguments: str) -> str:
 
 
 def verbs() -> list[str]:
-    return [line.split("\t")[0] for line in said("complete-words", "").splitlines()[1:]]
+    """"run", "model prompt"."""
+
+    def of(*command: str) -> list[str]:
+        return [line.split("\t")[0]
+                for line in said("complete-words", *command, "").splitlines()[1:]]
+
+    return [*of(), *(f"model {verb}" for verb in of("model"))]
 
 
 def page(verb: str) -> str:
-    name = f"kbench-{verb}" if verb else "kbench"
+    name = f"kbench-{verb.replace(' ', '-')}" if verb else "kbench"
     return gzip.decompress((PAGES / f"{name}.1.gz").read_bytes()).decode()
 
 
@@ -48,7 +54,7 @@ class ManPages(unittest.TestCase):
 
     def test_there_is_one_for_every_verb(self) -> None:
         self.assertEqual(sorted(path.name for path in PAGES.iterdir()),
-                         sorted(["kbench.1.gz", *(f"kbench-{verb}.1.gz" for verb in verbs())]))
+                         sorted(["kbench.1.gz", *(f"kbench-{verb.replace(' ', '-')}.1.gz" for verb in verbs())]))
 
     def test_groff_warns_of_nothing(self) -> None:
         for verb in ["", *verbs()]:
@@ -62,14 +68,15 @@ class ManPages(unittest.TestCase):
             for heading in ("NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXAMPLES",
                             "EXIT STATUS", "SEE ALSO"):
                 self.assertRegex(shown, f"(?m)^{heading}$", verb)
-            sections = said("help", *([verb] if verb else [])).split("\n\n")
+            sections = said("help", *verb.split()).split("\n\n")
             for section in sections:
                 # An option's name, type and default, and behind two blanks what it is; a verb.
                 for name, meaning in re.findall(r"^  (\S.*?)(?:  +|\n +)(\S.*(?:\n {30}.*)*)",
                                                 section, re.MULTILINE):
                     if name.startswith("kbench "):
                         continue
-                    called = name if name.startswith("-") or verb else f"kbench-{name}(1)"
+                    own_verb = not verb or verb == "model" and not name.startswith("-")
+                    called = f"kbench-{verb + '-' if verb else ''}{name}(1)" if own_verb else name
                     self.assertIn(squeezed(called), text, f"{verb}: {name}")
                     self.assertIn(squeezed(meaning.rstrip(".")), text, f"{verb}: {name}")
             for example in re.findall(r"^  (kbench .*)$", sections[-1], re.MULTILINE):

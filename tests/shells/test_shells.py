@@ -35,9 +35,9 @@ def words(*line: str) -> tuple[str, list[str]]:
     return first, [each.split("\t")[0] for each in rest]
 
 
-def help_page(verb: str) -> str:
-    return subprocess.run([PROGRAM, "help", *([verb] if verb else [])], capture_output=True,
-                          text=True, check=True).stdout
+def help_page(*verbs: str) -> str:
+    return subprocess.run([PROGRAM, "help", *verbs], capture_output=True, text=True,
+                          check=True).stdout
 
 
 class Program(unittest.TestCase):
@@ -45,10 +45,12 @@ class Program(unittest.TestCase):
         verbs = words("")[1]
         self.assertIn("run", verbs)
         seen: set[str] = set()
-        for verb in ["", *verbs]:
-            before = [verb] if verb else []
+        commands = [[], *([verb] for verb in verbs),
+                    *(["model", verb] for verb in words("model", "")[1])]
+        for before in commands:
+            verb = " ".join(before)
             options = re.findall(r"^  (?:-h,)?(--[^ ,]+)\S*(?: ([^\s\[(]\S*)(?= |$))?(?!\S)",
-                                 help_page(verb), re.MULTILINE)
+                                 help_page(*before), re.MULTILINE)
             self.assertCountEqual(words(*before, "--")[1], [name for name, _ in options], verb)
             for name, kind in options:
                 if not kind or "DEVICE" in kind and kind in seen:
@@ -67,8 +69,10 @@ class Program(unittest.TestCase):
         self.assertEqual(words("new", "gelu")[1], ["gelu"])
         self.assertEqual(words("list", "--level", "1,")[1], ["1", "2", "3"])
         self.assertEqual(words("task", "che")[1], ["check"])
-        self.assertEqual(words("help", "sc")[1], ["score"])
-        self.assertEqual(words("check", "")[0], "files\t")
+        self.assertEqual(words("model", "che")[1], ["check"])
+        self.assertEqual(words("model", "prompt", "--lang")[1], ["--language"])
+        self.assertEqual(words("help", "rep")[1], ["report"])
+        self.assertEqual(words("run", "")[0], "files\t")
         self.assertEqual(words("--candidates", "simple", "fu")[1], ["fused"])
 
     def test_what_cannot_follow_is_not_offered(self) -> None:
@@ -171,7 +175,7 @@ class Typed(InAFolder):
                 ("list --task relu,leve\t1/19\t", ["list", "--task", "relu,level1/19"]),
                 ("show level2\t7\t6\t", ["show", "level2/76"]),
                 ("--candidates simple fu\t", ["--candidates", "simple", "fused"]),
-                ("judge ru\t --device au\t", ["judge", "runs", "--device", "auto"]),
+                ("run ru\t --device au\t", ["run", "runs", "--device", "auto"]),
                 ("generate runs --goal=fas\t1.5", ["generate", "runs", "--goal=faster:1.5"]),
                 ("frobnicate --zzz=\t x\t", ["frobnicate", "--zzz=", "x"])):
             with self.subTest(line):
@@ -198,7 +202,7 @@ class Bash(Typed):
         self.assertEqual(listed("kbench", "verify", "--backend", ""), ["reference", "vulkan"])
         self.assertEqual(listed("kbench", "verify", "--backend", "="), ["reference", "vulkan"])
         self.assertEqual(sorted(listed("kbench", "run", "m")), ["mine.yaml", "my relu.yaml"])
-        self.assertIn("score", listed("kbench", ""))
+        self.assertIn("report", listed("kbench", ""))
         self.assertEqual(listed("/no/such/program", "run", "--pre"), [""])
 
 
@@ -229,7 +233,7 @@ class Fish(InAFolder):
                          ["relu,level1/19\tReLU"])
         self.assertEqual([each.split("\t")[0] for each in self.completed("kbench run m")],
                          ["mine.yaml", "my relu.yaml"])
-        self.assertEqual([each.split("\t")[0] for each in self.completed("kbench judge r")],
+        self.assertEqual([each.split("\t")[0] for each in self.completed("kbench run ru")],
                          ["runs/"])
         self.assertEqual(self.completed("kbench sh"),
                          ["show\tOne task as a candidate's author needs it"])

@@ -185,7 +185,7 @@ TEST_F(JobArray, KilledAndRequeuedLosesNothingAndDoesNothingTwice) {
   }
   std::ranges::sort(done);
   EXPECT_EQ(done, planned());
-  said = cluster_.run("\"$KBENCH\" score --json results/*.jsonl");
+  said = cluster_.run("\"$KBENCH\" report --json results/*.jsonl");
   ASSERT_EQ(said.code, 0) << said.err;
   const auto score = nlohmann::json::parse(said.out);
   EXPECT_EQ(score["results"].size(), kTasks.size());

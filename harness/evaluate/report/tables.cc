@@ -124,7 +124,7 @@ std::string notes(const Study& study, const Analysis& analysis) {
       text +=
           name + ": " + of(model.unconfirmed, model.solved) +
           " winners are the fastest of several measurements and were not measured again: they "
-          "count by their lower bound, set for that choice (kbench judge RUN --confirm measures "
+          "count by their lower bound, set for that choice (kbench run RUN --confirm measures "
           "them)\n";
     }
     const Funnel& sum = model.funnel.front();

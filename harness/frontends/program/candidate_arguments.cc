@@ -136,12 +136,4 @@ DType dtype_for(const CandidateSource& candidate, const SizeOptions& size) {
   return client::named_dtype(candidate).value_or(DType::f32);
 }
 
-NamedCandidate one_candidate(const std::string& word) {
-  std::vector<NamedCandidate> candidates = named_candidates({word});
-  if (candidates.size() == 1) return std::move(candidates.front());
-  throw Error(ErrorCode::kInvalidArgument, "'" + shown(word) + "' holds " +
-                                               std::to_string(candidates.size()) +
-                                               " candidates; name one of them");
-}
-
 }  // namespace kbench::program

@@ -21,10 +21,6 @@ struct NamedCandidate {
 std::vector<NamedCandidate> named_candidates(const std::vector<std::string>& words,
                                              const std::string& task = {});
 
-/// The candidate of one argument: a YAML file, a folder with a single candidate, or "-". Throws
-/// Error.
-NamedCandidate one_candidate(const std::string& word);
-
 /// The type to run a candidate in: --dtype, else the one that it is written for, else f32.
 DType dtype_for(const CandidateSource& candidate, const SizeOptions& size);
 

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "harness/frontends/program/candidate_arguments.h"
-#include "harness/frontends/program/run_candidates.h"
+#include "kbench/attempt.h"
 #include "kbench/candidate_limits.h"
 #include "kbench/error.h"
 #include "kbench/text.h"
@@ -62,6 +62,30 @@ std::string set_name(const std::string& path) {
   fs::path absolute = fs::absolute(path, ignored).lexically_normal();
   if (!absolute.has_filename()) absolute = absolute.parent_path();
   return is_folder(path) ? absolute.filename().string() : absolute.stem().string();
+}
+
+/// The candidates of RUN/candidates/MODEL, one for each task: the fastest that passed, else the
+/// last. Empty if the folder is not part of a run. Throws kIo, kParse.
+std::vector<std::string> best_of_run(const std::string& folder) {
+  std::error_code ignored;
+  fs::path set = fs::absolute(folder, ignored).lexically_normal();
+  if (!set.has_filename()) set = set.parent_path();
+  const fs::path run = set.parent_path().parent_path();
+  if (set.parent_path().filename() != "candidates" ||
+      !fs::exists(run / "attempts.jsonl", ignored)) {
+    return {};
+  }
+  const std::string prefix = "candidates/" + set.filename().string() + "/";
+  std::map<TaskId, std::pair<double, std::string>> best;  // speedup and candidate
+  read_attempts((run / "attempts.jsonl").string(), [&](const Attempt& attempt) {
+    if (attempt.outcome != Outcome::candidate || !attempt.candidate.starts_with(prefix)) return;
+    const double speedup = attempt.correct() ? attempt.speedup.point : -1;
+    auto& so_far = best.try_emplace(attempt.task, -1, "").first->second;
+    if (speedup >= so_far.first) so_far = {speedup, attempt.candidate.substr(prefix.size())};
+  });
+  std::vector<std::string> files;
+  for (const auto& [task, each] : best) files.push_back((fs::path(folder) / each.second).string());
+  return files;
 }
 
 /// Loads a candidate; if it belongs to no task of this build, notes that in the set instead.

@@ -159,7 +159,11 @@ std::vector<Command> Command::verbs() const {
   return all;
 }
 
+void Command::needs_verb() const { app_->require_subcommand(1); }
+
 std::string Command::name() const { return app_->get_name(); }
+
+std::string Command::typed() const { return called(*app_); }
 
 bool Command::given() const { return app_->parsed(); }
 
@@ -171,10 +175,8 @@ std::string Command::first_given_option() const {
 }
 
 std::string Command::help() const {
-  const CLI::App* const program = app_->get_parent();
-  if (program != nullptr) return app_->help(program->get_name());
-  // CLI11's help() would print the page of the parsed verb.
-  return app_->get_formatter()->make_help(app_, app_->get_name(), CLI::AppFormatMode::Normal);
+  // CLI11's help() would print the page of a parsed verb.
+  return app_->get_formatter()->make_help(app_, called(*app_), CLI::AppFormatMode::Normal);
 }
 
 std::string Command::man_page() const { return program::man_page(*app_, *facts_); }

@@ -73,9 +73,12 @@ class Command {
   Command add_verb(const std::string& name, const std::string& summary,
                    const std::string& description, const std::string& examples) const;
   std::vector<Command> verbs() const;
+  /// One of its verbs must be on the command line.
+  void needs_verb() const;
 
   std::string name() const;
-  bool given() const;  ///< The verb was on the command line.
+  std::string typed() const;  ///< "kbench model prompt"
+  bool given() const;         ///< The verb was on the command line.
   /// The name of its first option on the command line; empty if there was none.
   std::string first_given_option() const;
   /// The help page.

@@ -131,7 +131,7 @@ class Reading {
     }
     if (const auto words = facts_.words.find(&option); words != facts_.words.end()) {
       for (const std::string& word : words->second) offered_.words.push_back({word});
-    } else if (type == "VERB") {
+    } else if (type == "VERB" && arguments_ == 0) {
       complete_verb(*command_->get_parent());
     } else {
       offered_ = words_of_type(type, value);

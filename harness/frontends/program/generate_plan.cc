@@ -1,13 +1,11 @@
 // `kbench generate --dry-run`.
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "harness/frontends/program/generate_setup.h"
+#include "harness/frontends/program/json_documents.h"
 #include "harness/frontends/program/prompt_sets.h"
 #include "harness/frontends/program/text.h"
-#include "kbench/exchange.h"
-#include "libkbench/base/json_text.h"
 #include "libkbench/core/in_words.h"
 
 namespace kbench::program {
@@ -15,10 +13,28 @@ namespace {
 
 /// The most that one model can be asked for.
 struct Most {
-  std::string model;
-  double samples = 0, requests = 0, tokens = 0;
-  std::optional<double> cost;  ///< unset: no price is known
+  std::string name;
+  double samples = 0, most_requests = 0, most_tokens = 0;
+  std::optional<double> most_cost;  ///< unset: no price is known
 };
+KBENCH_FIELDS(Most, name, samples, most_requests, most_tokens, most_cost)
+
+struct Lengths {
+  size_t average = 0, most = 0;
+};
+KBENCH_FIELDS(Lengths, average, most)
+
+/// The plan as JSON.
+struct PlanDocument {
+  std::vector<std::string> tasks;
+  int samples = 0, attempts = 0;
+  Lengths prompt_characters;
+  std::vector<Most> models;
+  std::optional<double> most_cost;
+  std::vector<Message> first_prompt;
+};
+KBENCH_FIELDS(PlanDocument, tasks, samples, attempts, prompt_characters, models, most_cost,
+              first_prompt)
 
 struct Estimate {
   size_t longest = 0, average = 0;  ///< characters of the tasks' first prompts
@@ -51,16 +67,17 @@ Estimate estimate(const generate::Plan& plan, const std::vector<ModelConfig>& mo
                shown * (answer + double(episode.feedback.max_characters) / 2);
     }
     Most& most = all.models.emplace_back();
-    most.model = model.name;
+    most.name = model.name;
     most.samples = chains;
-    most.requests = chains * episode.attempts;
-    most.tokens = chains * (input + answer * episode.attempts);
+    most.most_requests = chains * episode.attempts;
+    most.most_tokens = chains * (input + answer * episode.attempts);
     if (model.price) {
-      most.cost = chains *
-                  (input * model.price->input + answer * episode.attempts * model.price->output) /
-                  1e6;
+      most.most_cost =
+          chains * (input * model.price->input + answer * episode.attempts * model.price->output) /
+          1e6;
     }
-    all.cost = all.cost && most.cost ? std::optional(*all.cost + *most.cost) : std::nullopt;
+    all.cost =
+        all.cost && most.most_cost ? std::optional(*all.cost + *most.most_cost) : std::nullopt;
   }
   return all;
 }
@@ -81,9 +98,9 @@ std::string plan_text(const generate::Plan& plan, const std::vector<ModelConfig>
   std::vector<std::vector<std::string>> rows = {
       {"model", "samples", "requests at most", "tokens at most", "cost at most"}};
   for (const Most& most : all.models) {
-    rows.push_back({most.model, format_number(most.samples, 9), format_number(most.requests, 9),
-                    format_number(most.tokens),
-                    most.cost ? format_number(*most.cost, 4) : "no price"});
+    rows.push_back({most.name, format_number(most.samples, 9), format_number(most.most_requests, 9),
+                    format_number(most.most_tokens),
+                    most.most_cost ? format_number(*most.most_cost, 4) : "no price"});
   }
   text += format_table(rows);
   if (all.cost) text += "highest possible cost: " + format_number(*all.cost, 4) + "\n";
@@ -92,25 +109,16 @@ std::string plan_text(const generate::Plan& plan, const std::vector<ModelConfig>
 
 std::string plan_json(const generate::Plan& plan, const std::vector<ModelConfig>& models,
                       const Prompts& prompts, const EpisodeOptions& episode) {
-  using Json = nlohmann::ordered_json;
   const Estimate all = estimate(plan, models, prompts, episode);
-  Json json = {{"tasks", Json::array()},
-               {"samples", plan.samples()},
-               {"attempts", episode.attempts},
-               {"prompt_characters", {{"average", all.average}, {"most", all.longest}}},
-               {"models", Json::array()},
-               {"most_cost", or_null(all.cost)},
-               {"first_prompt",
-                Json::parse(messages_json(prompts.first(*plan.tasks().front(), episode.prompt)))}};
-  for (const Task* task : plan.tasks()) json["tasks"].push_back(to_string(task->id));
-  for (const Most& most : all.models) {
-    json["models"].push_back({{"name", most.model},
-                              {"samples", most.samples},
-                              {"most_requests", most.requests},
-                              {"most_tokens", most.tokens},
-                              {"most_cost", or_null(most.cost)}});
-  }
-  return json_text(json, 2) + "\n";
+  PlanDocument document{.tasks = {},
+                        .samples = plan.samples(),
+                        .attempts = episode.attempts,
+                        .prompt_characters = {all.average, all.longest},
+                        .models = all.models,
+                        .most_cost = all.cost,
+                        .first_prompt = prompts.first(*plan.tasks().front(), episode.prompt)};
+  for (const Task* task : plan.tasks()) document.tasks.push_back(to_string(task->id));
+  return json_document(document);
 }
 
 }  // namespace kbench::program

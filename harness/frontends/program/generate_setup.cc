@@ -29,19 +29,7 @@ std::vector<ModelConfig> models_of(const GenerateOptions& options) {
     throw Error(ErrorCode::kInvalidArgument,
                 "generate takes --models FILE, which says whom to ask (docs/models.md)");
   }
-  if (options.models.empty()) return all;
-  std::vector<ModelConfig> chosen;
-  for (const std::string& name : options.models) {
-    const auto found = std::ranges::find(all, name, &ModelConfig::name);
-    if (found == all.end()) {
-      std::string known;
-      for (const ModelConfig& each : all) known += (known.empty() ? "" : ", ") + each.name;
-      throw Error(ErrorCode::kNotFound,
-                  source + " has no model '" + shown(name) + "'; it has " + known);
-    }
-    chosen.push_back(*found);
-  }
-  return chosen;
+  return chosen_models(std::move(all), options.models, source);
 }
 
 void check_flags(const GenerateOptions& options, const std::vector<ModelConfig>& models) {
@@ -58,8 +46,8 @@ void check_flags(const GenerateOptions& options, const std::vector<ModelConfig>&
   }
 }
 
-Ground prepare(const GenerateOptions& options, const std::vector<const Task*>& tasks,
-               const std::optional<Settings>& stored) {
+Ground prepare(const GenerateOptions& options, const Prompts& prompts,
+               const std::vector<const Task*>& tasks, const std::optional<Settings>& stored) {
   Ground ground;
   ground.evaluation = evaluate_options(options.size, options.device, options.measure);
   if (options.no_judge) {
@@ -89,7 +77,7 @@ Ground prepare(const GenerateOptions& options, const std::vector<const Task*>& t
         diagnose::roofline_of(options.device.device.substr(0, options.device.device.find(',')));
   }
   ground.devices =
-      open_devices(options.device, ground.evaluation, ground.roofline, !options.loop.no_evidence);
+      open_devices(options.device, ground.evaluation, ground.roofline, prompts.settings().evidence);
   return ground;
 }
 
@@ -114,7 +102,7 @@ Settings settings_of_run(const GenerateOptions& options, const std::vector<Model
     seed = std::random_device{}() >> 1;
   }
   settings.set("seed", seed);
-  settings.set("device_block", !options.loop.no_device_block);
+  settings.set("device_block", prompts.settings().device);
   if (options.no_judge) {
     for (const char* key : {"device", "driver", "roof_gbytes_per_s", "roof_tflops"}) {
       settings.set_null(key);

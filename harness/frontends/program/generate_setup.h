@@ -41,7 +41,8 @@ struct Ground {
   Roofline roofline;
 };
 
-Ground prepare(const GenerateOptions& options, const std::vector<const Task*>& tasks,
+Ground prepare(const GenerateOptions& options, const Prompts& prompts,
+               const std::vector<const Task*>& tasks,
                const std::optional<generate::Settings>& stored);
 
 generate::Settings settings_of_run(const GenerateOptions& options,

@@ -27,6 +27,11 @@ std::string type_of(const CLI::Option& option) {
   return option.get_type_size() == 0 ? "" : option.get_type_name();
 }
 
+std::string called(const CLI::App& command) {
+  const CLI::App* const parent = command.get_parent();
+  return (parent == nullptr ? "" : called(*parent) + " ") + command.get_name();
+}
+
 HelpFormatter::HelpFormatter() {
   column_width(kNameColumn);
   label("SUBCOMMAND", "VERB");

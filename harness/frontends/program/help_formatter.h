@@ -16,6 +16,9 @@ std::string type_of(const CLI::Option& option);
 
 /// Help pages within 100 columns: defaults in brackets, and the first
 /// line of each verb.
+/// As it is typed: "kbench", "kbench model prompt".
+std::string called(const CLI::App& command);
+
 class HelpFormatter : public CLI::Formatter {
  public:
   HelpFormatter();

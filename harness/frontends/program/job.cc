@@ -1,10 +1,17 @@
 #include "harness/frontends/program/job.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "harness/measure/trial/experiment.h"
+#include "kbench/error.h"
+#include "kbench/text.h"
+#include "libkbench/base/hash.h"
+#include "libkbench/base/text.h"
 
 namespace kbench::program {
 
@@ -19,6 +26,14 @@ std::vector<Result> Job::results() const {
     if (evaluation.result) results.push_back(*evaluation.result);
   }
   return results;
+}
+
+void Job::keep(const std::function<bool(const Evaluation&)>& wanted) {
+  std::erase_if(evaluations, [&](const Evaluation& evaluation) { return !wanted(evaluation); });
+  std::erase_if(tasks, [&](const Task* task) {
+    return std::ranges::none_of(evaluations,
+                                [&](const Evaluation& e) { return e.identity.task == task->id; });
+  });
 }
 
 Job plan_job(const std::vector<const Task*>& tasks, const std::vector<CandidateSet>& sets,
@@ -52,6 +67,39 @@ Job plan_job(const std::vector<const Task*>& tasks, const std::vector<CandidateS
     job.unusable.insert(job.unusable.end(), set.unusable.begin(), set.unusable.end());
   }
   return job;
+}
+
+Shard parse_shard(const std::string& text) {
+  constexpr int kMostShards = 100000;
+  const size_t slash = text.find('/');
+  Shard shard;
+  const bool good =
+      slash != text.npos && read_number(std::string_view(text).substr(0, slash), shard.index) &&
+      read_number(std::string_view(text).substr(slash + 1), shard.count) && shard.count >= 1 &&
+      shard.count <= kMostShards && shard.index >= 1 && shard.index <= shard.count;
+  if (good) return shard;
+  throw Error(ErrorCode::kInvalidArgument,
+              "--shard takes I/N with I from 1 to N, as 1/8 to 8/8, not '" + shown(text) + "'");
+}
+
+void keep_shard(const Shard& shard, Job& job) {
+  if (shard.whole()) return;
+  job.keep([&](const Evaluation& evaluation) {
+    // Not the candidate's bytes, sizes or device: an experiment must stay in its shard when a file
+    // is edited or another machine resumes.
+    const Experiment& of = evaluation.identity;
+    const std::string hash = Sha256().add(of.set).add(to_string(of.task)).hex();
+    uint64_t word = 0;
+    std::from_chars(hash.data(), hash.data() + 16, word, 16);
+    return word % static_cast<uint64_t>(shard.count) == static_cast<uint64_t>(shard.index - 1);
+  });
+  if (shard.index != 1) job.unusable.clear();
+}
+
+std::string shard_notice(const Shard& shard, size_t results) {
+  return "shard " + std::to_string(shard.index) + " of " + std::to_string(shard.count) + ": " +
+         std::to_string(results) +
+         " results; `kbench report FILES` makes the leaderboard of all shards' outputs\n";
 }
 
 void take_over(Job& job, std::span<const Result> earlier) {

@@ -1,6 +1,7 @@
 // The plan of the main job: its evaluations, and which of them are done already.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -39,12 +40,34 @@ struct Job {
     return task_at(task.id, preset, options.overrides, options.dtype);
   }
   std::vector<Result> results() const;  ///< the results so far
+  /// Keeps only these evaluations, and their tasks.
+  void keep(const std::function<bool(const Evaluation&)>& wanted);
 };
 
 /// Plans every set on every task. `options.preset` becomes the resolved preset's name.
 Job plan_job(const std::vector<const Task*>& tasks, const std::vector<CandidateSet>& sets,
              Preset preset, const std::vector<vulkan::DeviceSnapshot>& devices,
              EvaluateOptions options);
+
+/// --shard: part `index` of `count` of a list of experiments, for machines that do not communicate.
+/// An experiment's part follows from the SHA-256 of its set and task, so every experiment is in
+/// exactly one part, on every machine and beside any other experiments.
+struct Shard {
+  int index = 1;  ///< from 1 to count
+  int count = 1;
+
+  bool whole() const { return count == 1; }
+};
+
+/// Parses "2/8"; throws kInvalidArgument.
+Shard parse_shard(const std::string& text);
+
+/// Keeps only the shard's evaluations and their tasks. `unusable` files, which belong to no task,
+/// stay in shard 1.
+void keep_shard(const Shard& shard, Job& job);
+
+/// Printed in place of the leaderboard, which needs all shards.
+std::string shard_notice(const Shard& shard, size_t results);
 
 /// Takes over results of an earlier run of the same experiments. Failures that were not the
 /// candidate's are tried again.

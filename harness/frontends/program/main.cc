@@ -8,6 +8,7 @@
 #include "harness/evaluate/client/device_list.h"
 #include "harness/frontends/program/command.h"
 #include "harness/frontends/program/completion.h"
+#include "harness/frontends/program/gone_verbs.h"
 #include "harness/frontends/program/overview.h"
 #include "harness/frontends/program/standard_streams.h"
 #include "harness/frontends/program/terminal.h"
@@ -32,11 +33,11 @@ const Page kPage = {
         R"(  kbench --fast-p 1.0                              the sets that ship, their tasks, the best device
   kbench --candidates my/ --task level1/19,2/*     your candidates on some tasks
   kbench --fast-p 0,0.5,1,2 --output results.jsonl resumable: a second run does what is missing
-  kbench --shard 1/8 --output 1.jsonl              an eighth of it; kbench score *.jsonl joins them
+  kbench --shard 1/8 --output 1.jsonl              an eighth of it; kbench report *.jsonl joins them
   kbench show level1/19                            what a task asks for
   kbench new relu --language glsl                  a kernel to start from
   kbench run my/relu.yaml                          one candidate, in full
-  kbench compare old.yaml new.yaml                 two of one task, against each other
+  kbench run old.yaml new.yaml --compare           two of one task, against each other
   kbench help VERB                                 a page on each verb)",
     .notes = {"Flags that begin with --benchmark_ (filter, repetitions, out, out_format, format, "
               "list_tests ...) are Google Benchmark's own; each evaluation is one benchmark named "
@@ -47,7 +48,7 @@ const Page kPage = {
 const std::vector<ExitCode> kExitCodes = {
     {kDone, "done, also when candidates failed"},
     {kFailed,
-     "what was asked to pass did not (run, check, compare, verify), a task could not be timed "
+     "what was asked to pass did not (run, verify), a task could not be timed "
      "(baseline), or an evaluation ended as harness_error, so that the leaderboard is not the "
      "candidates' alone"},
     {kUsage,
@@ -89,18 +90,18 @@ int run_program(std::vector<std::string> arguments) {
   const Command program = line.program();
   const std::vector<std::string> benchmark_flags = take_benchmark_flags(arguments);
   const Verb main_job = add_main_job(program, benchmark_flags);
-  const Verb verbs[] = {
-      add_list(program),   add_show(program),       add_devices(program),   add_check(program),
-      add_run(program),    add_audit(program),      add_task(program),      add_diagnose(program),
-      add_repl(program),   add_verify(program),     add_reference(program), add_baseline(program),
-      add_prompt(program), add_models(program),     add_extract(program),   add_generate(program),
-      add_judge(program),  add_transcript(program), add_report(program),    add_serve(program),
-      add_score(program),  add_help(program),       add_import(program),    add_compare(program),
-      add_new(program)};
-  if (!arguments.empty() && arguments.front() == kCompleteWords) {
+  const Verb verbs[] = {add_list(program),     add_show(program),   add_devices(program),
+                        add_run(program),      add_audit(program),  add_task(program),
+                        add_diagnose(program), add_verify(program), add_reference(program),
+                        add_baseline(program), add_model(program),  add_generate(program),
+                        add_report(program),   add_serve(program),  add_help(program),
+                        add_import(program),   add_new(program)};
+  const std::string first = arguments.empty() ? "" : arguments.front();
+  if (first == kCompleteWords) {
     say(line.complete({arguments.begin() + 1, arguments.end()}));
     return kDone;
   }
+  if (const std::string gone = about_gone_verb(first); !gone.empty()) return complain(gone);
   if (!line.parse(arguments)) return kDone;
   for (const Verb& verb : verbs) {
     if (!verb.command.given()) continue;

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <future>
 #include <memory>
@@ -28,7 +28,7 @@
 #include "harness/frontends/program/output_file.h"
 #include "harness/frontends/program/progress.h"
 #include "harness/frontends/program/report.h"
-#include "harness/frontends/program/shard.h"
+#include "harness/frontends/program/signals.h"
 #include "harness/frontends/program/terminal.h"
 #include "harness/frontends/program/text.h"
 #include "harness/frontends/program/verbs.h"
@@ -48,9 +48,7 @@ struct MainJobOptions {
   DeviceOptions device;
   MeasureOptions measure;
   std::string output;
-  bool mix_devices = false;
   std::string shard = "1/1";
-  bool rerun = false;
   bool confirm = false;
   bool json = false;
 };
@@ -63,14 +61,10 @@ void add_options(Command app, MainJobOptions& o) {
       "Candidate sets: folders, or names of sets that ship (default: simple and fused)");
   group.add_option(
       "--shard I/N", o.shard,
-      "Only part I of N, for N machines: I from 1 to N; kbench score joins the outputs");
+      "Only part I of N, for N machines: I from 1 to N; kbench report joins the outputs");
   o.tasks.add_to(app);
   o.size.add_to(app, /*with_auto=*/true);
   o.device.add_several_to(app);
-  app.in_group("Device").add_flag(
-      "--mix-devices", o.mix_devices,
-      "Allow --devices of several kinds in one leaderboard, though their speedups do not "
-      "compare");
   o.measure.add_to(app);
   app.in_group("Measurement")
       .add_flag("--confirm", o.confirm,
@@ -80,89 +74,44 @@ void add_options(Command app, MainJobOptions& o) {
   output.add_option(
       "--output FILE", o.output,
       "Append results to a file of JSON lines; what it holds already is not done again");
-  output.add_flag("--rerun", o.rerun, "Repeat the evaluations that --output already holds");
   output.add_flag("--json", o.json,
                   "One JSON document on standard output, the rest on standard error");
 }
 
-/// On Ctrl-C, reports what is kept, and ends the process by the signal. Workers end with this
-/// process.
-class InterruptNotice {
- public:
-  explicit InterruptNotice(const std::string& output) {
-    const std::string text =
-        output.empty() ? "\nkbench: interrupted; with --output FILE results would have been kept\n"
-                       : "\nkbench: interrupted; results so far are in " + output +
-                             ", the same command goes on from there\n";
-    length_ = std::min(text.size(), sizeof text_);
-    std::memcpy(text_, text.data(), length_);
-    struct sigaction action = {};
-    action.sa_handler = [](int signal) {
-      [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, text_, length_);
-      raise(signal);  // delivered with the default action on return
-    };
-    action.sa_flags = static_cast<int>(SA_RESETHAND);
-    sigaction(SIGINT, &action, &previous_);
-  }
-  ~InterruptNotice() { sigaction(SIGINT, &previous_, nullptr); }
-  InterruptNotice(const InterruptNotice&) = delete;
-
- private:
-  static inline char text_[512];
-  static inline size_t length_ = 0;
-  struct sigaction previous_ = {};
-};
+/// Says what is kept, and ends the process by the signal; workers end with this process.
+void end_by(int signal, const std::string& output) {
+  std::fputs(output.empty()
+                 ? "\nkbench: interrupted; with --output FILE results would have been kept\n"
+                 : ("\nkbench: interrupted; results so far are in " + output +
+                    ", the same command goes on from there\n")
+                       .c_str(),
+             stderr);
+  std::signal(signal, SIG_DFL);
+  kill(getpid(), signal);
+}
 
 /// Keeps only the evaluations, and their tasks, that --benchmark_filter matches.
 void apply_filter(const std::string& filter, Job& job) {
   if (filter.empty()) return;
-  std::erase_if(job.evaluations, [&](const Evaluation& evaluation) {
-    return !filter_takes(filter, evaluation.name);
-  });
+  job.keep([&](const Evaluation& evaluation) { return filter_takes(filter, evaluation.name); });
   if (job.evaluations.empty()) {
     throw Error(ErrorCode::kInvalidArgument,
                 "--benchmark_filter takes none of the evaluations; see --benchmark_list_tests");
   }
-  std::erase_if(job.tasks, [&](const Task* task) {
-    return std::none_of(job.evaluations.begin(), job.evaluations.end(),
-                        [&](const Evaluation& e) { return e.identity.task == task->id; });
-  });
 }
 
-/// Passes results on as they arrive, from any thread: to the file, the screen, and the waiting
-/// benchmark case.
-class Results {
- public:
-  Results(OutputFile& output, Progress& progress) : output_(output), progress_(progress) {}
-
-  void begin(const Evaluation& evaluation, std::string_view stage) {
-    const std::lock_guard lock(mutex_);
-    progress_.begin(evaluation.name, stage);
-  }
-  void finish(Evaluation& evaluation, Result result) {
-    const std::lock_guard lock(mutex_);
-    if (const std::string why = output_.append(result); !why.empty()) progress_.warn(why);
-    // Missing candidates get one line for each set at the end (format_failures).
-    if (result.verdict != Verdict::missing) progress_.finish(evaluation.name, result);
-    evaluation.result = std::move(result);
-  }
-  void note(const std::string& line) {
-    const std::lock_guard lock(mutex_);
-    progress_.note(line);
-  }
-
- private:
-  std::mutex mutex_;
-  OutputFile& output_;
-  Progress& progress_;
-};
-
-/// Sends evaluations to the queue.
+/// Sends evaluations to the queue, and passes results on as they arrive, from any thread: to the
+/// file, the screen, and the waiting benchmark case.
 class Evaluations {
  public:
   /// `confirm_above`: what is faster is judged again in a process of its own, if it was not.
-  Evaluations(Job& job, queue::Queue& queue, Results& results, std::optional<double> confirm_above)
-      : job_(job), queue_(queue), results_(results), confirm_above_(confirm_above) {}
+  Evaluations(Job& job, queue::Queue& queue, OutputFile& output, Progress& progress,
+              std::optional<double> confirm_above)
+      : job_(job),
+        queue_(queue),
+        output_(output),
+        progress_(progress),
+        confirm_above_(confirm_above) {}
 
   /// Queues everything before the first benchmark waits for its result; several devices finish in
   /// any order.
@@ -185,8 +134,10 @@ class Evaluations {
     queue_.add_all(std::move(jobs));
     queue_.close();
     if (cases.empty()) return;
-    run_benchmarks(cases, benchmarks.owns_output,
-                   [&](const std::string& line) { results_.note(line); });
+    run_benchmarks(cases, benchmarks.owns_output, [&](const std::string& line) {
+      const std::lock_guard lock(mutex_);
+      progress_.note(line);
+    });
     queue_.wait();
   }
 
@@ -199,7 +150,10 @@ class Evaluations {
     job.request = {evaluation.file, options};
     job.request.candidate.author = evaluation.identity.set;
     job.group = to_string(evaluation.identity.task);
-    job.on_stage = [this, &evaluation](const char* stage) { results_.begin(evaluation, stage); };
+    job.on_stage = [this, &evaluation](const char* stage) {
+      const std::lock_guard lock(mutex_);
+      progress_.begin(evaluation.name, stage);
+    };
     job.on_outcome = [this, &evaluation, promise](queue::Outcome outcome) {
       const Result result = result_of(evaluation, std::move(outcome));
       if (!must_confirm(result)) return settle(evaluation, *promise, result);
@@ -216,13 +170,21 @@ class Evaluations {
   }
 
   void settle(Evaluation& evaluation, std::promise<Result>& promise, const Result& result) {
-    results_.finish(evaluation, result);
+    {
+      const std::lock_guard lock(mutex_);
+      if (const std::string why = output_.append(result); !why.empty()) progress_.warn(why);
+      // Missing candidates get one line for each set at the end (format_failures).
+      if (result.verdict != Verdict::missing) progress_.finish(evaluation.name, result);
+      evaluation.result = result;
+    }
     promise.set_value(result);
   }
 
   Job& job_;
   queue::Queue& queue_;
-  Results& results_;
+  std::mutex mutex_;
+  OutputFile& output_;
+  Progress& progress_;
   std::optional<double> confirm_above_;
 };
 
@@ -239,7 +201,7 @@ void report(const Job& job, const MainJobOptions& options, std::FILE* human) {
       shard.whole() ? leaderboard(results, tasks, options.thresholds, certified, collapsing_tasks())
                     : std::vector<LeaderboardRow>();
   if (options.json) {
-    say(job_json(job, results, rows) + "\n");
+    say(job_json(job, results, rows));
     return;
   }
   std::fprintf(human, "\n%s, preset %s, %s\n", names_of(job.devices).c_str(),
@@ -249,19 +211,12 @@ void report(const Job& job, const MainJobOptions& options, std::FILE* human) {
     std::fprintf(human, "speedups are against %s\n%s", recorded->label().c_str(),
                  recorded_notice(*recorded, job.device.name).c_str());
   }
-  std::fprintf(
-      human, "\n%s",
-      (shard.whole() ? format_leaderboard(rows) : shard_notice(shard, results.size())).c_str());
-  if (const std::string note = untried_note(rows); !note.empty()) {
-    std::fprintf(human, "\n%s", note.c_str());
-  }
-  if (job.device.software()) {
-    std::fprintf(human, "\n%s\n%s", software_warning(job.device.name).c_str(),
-                 busy_note(rows).c_str());
-  }
-  if (const std::string failures = format_failures(results, job.unusable); !failures.empty()) {
-    std::fprintf(human, "\n%s", failures.c_str());
-  }
+  const std::string table =
+      shard.whole() ? format_leaderboard(rows) : shard_notice(shard, results.size());
+  std::fputs(format_scores(table, rows, job.device.software() ? job.device.name : "",
+                           format_failures(results, job.unusable))
+                 .c_str(),
+             human);
 }
 
 /// The exit code; if it is not 0, explained on standard error.
@@ -321,9 +276,6 @@ int run_main_job(const MainJobOptions& options, std::vector<std::string> benchma
     throw Error(ErrorCode::kInvalidArgument,
                 "--json and --benchmark_format both want standard output; give one of them");
   }
-  if (options.rerun && options.output.empty()) {
-    throw Error(ErrorCode::kInvalidArgument, "--rerun goes with --output FILE");
-  }
   const Shard shard = parse_shard(options.shard);
   // First, as candidates may be of tasks that this makes known.
   std::vector<const Task*> selected = options.tasks.select();
@@ -333,14 +285,13 @@ int run_main_job(const MainJobOptions& options, std::vector<std::string> benchma
   evaluation.plan.thresholds = options.thresholds;
   OpenDevices opened = open_devices(options.device, evaluation);
   const std::vector<vulkan::DeviceSnapshot>& devices = opened.snapshots;
-  if (!options.mix_devices) require_one_kind(devices);
+  require_one_kind(devices);
   const Preset preset = check_sizes(tasks, options.size, devices, evaluation.recorded);
   Job job = plan_job(tasks, sets, preset, devices, std::move(evaluation));
   apply_filter(benchmarks.filter, job);
   keep_shard(shard, job);
   OutputFile output(benchmarks.lists_only ? "" : options.output);
-  if (!benchmarks.lists_only && !options.rerun &&
-      std::filesystem::is_regular_file(options.output)) {
+  if (!benchmarks.lists_only && std::filesystem::is_regular_file(options.output)) {
     take_over(job, read_results(options.output));
   }
 
@@ -353,12 +304,11 @@ int run_main_job(const MainJobOptions& options, std::vector<std::string> benchma
       progress.note(std::to_string(job.done_before()) + " already done in " + options.output +
                     ", " + std::to_string(counts.to_do) + " to do");
     }
-    const InterruptNotice notice(options.output);
-    Results results(output, progress);
+    const StopSignals signals([&](int signal) { end_by(signal, options.output); });
     queue::Queue queue(std::move(opened.judges));
     std::optional<double> confirm_above;
     if (options.confirm) confirm_above = std::ranges::min(options.thresholds);
-    Evaluations(job, queue, results, confirm_above).run_all(benchmarks);
+    Evaluations(job, queue, output, progress, confirm_above).run_all(benchmarks);
     for (size_t i = 0; i < devices.size(); ++i) {
       const std::string why = queue.trouble_of(i);
       if (!why.empty()) progress.warn(name_with_index(devices[i]) + " was lost: " + why);

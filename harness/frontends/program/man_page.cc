@@ -1,5 +1,6 @@
 #include "harness/frontends/program/man_page.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <ctime>
@@ -142,19 +143,18 @@ std::string title(const std::string& name, const CommandFacts& facts) {
 }
 
 std::string usage_of(const CLI::App& command) {
-  const CLI::App* const program = command.get_parent();
-  const std::string called =
-      (program == nullptr ? "" : program->get_name() + " ") + command.get_name();
-  std::string usage = HelpFormatter().make_usage(&command, called);
-  usage = usage.substr(usage.find(called) + called.size());
-  return ".B " + escaped(called) + "\n" + paragraph(usage);
+  const std::string typed = called(command);
+  std::string usage = HelpFormatter().make_usage(&command, typed);
+  usage = usage.substr(usage.find(typed) + typed.size());
+  return ".B " + escaped(typed) + "\n" + paragraph(usage);
 }
 
 }  // namespace
 
 std::string man_page_name(const CLI::App& command) {
-  const CLI::App* const program = command.get_parent();
-  return (program == nullptr ? "" : program->get_name() + "-") + command.get_name();
+  std::string name = called(command);
+  std::ranges::replace(name, ' ', '-');
+  return name;
 }
 
 std::string man_page(const CLI::App& command, const CommandFacts& facts) {

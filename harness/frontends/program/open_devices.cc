@@ -93,11 +93,7 @@ OpenDevices open_devices(const DeviceOptions& options, const EvaluateOptions& ev
 void require_one_kind(const std::vector<vulkan::DeviceSnapshot>& devices) {
   std::vector<Result> results;  // the results to expect
   for (const vulkan::DeviceSnapshot& device : devices) results.emplace_back().device = device.name;
-  try {
-    require_one_device_kind(results);
-  } catch (const Error& e) {
-    throw Error(e.code(), e.message() + "; --mix-devices has them in one leaderboard all the same");
-  }
+  require_one_device_kind(results);
 }
 
 Preset check_sizes(const std::vector<const Task*>& tasks, const SizeOptions& size,

@@ -192,19 +192,13 @@ Variables SizeOptions::overrides() const {
 
 Preset SizeOptions::fixed_preset() const { return preset_from_name(preset); }
 
-void PromptFlags::add_to(Command app, int most_shots) {
+void PromptFlags::add_to(Command app) {
   const Command group = app.in_group("Prompt");
-  group.add_setting("--prompt DIR|NAME", prompt, "Templates: a folder, or the name of a set");
+  group.add_setting("--prompt DIR|NAME", prompt,
+                    "Templates, and what they show: a folder (docs/prompts.md), or a set's name");
   group.add_setting("--language NAME", language,
                     "What kernels are asked for in: glsl, hlsl, cuda, triton; or torch, a ModelNew",
                     member_of(names_to(kLastPromptLanguage)));
-  group.add_setting("--shots N", shots, "Worked examples", number_from(0, most_shots));
-  group.add_setting("--builtins POLICY", builtins,
-                    "May built-in operators be used: forbid, some (beside a kernel), any",
-                    member_of(names_to(Builtins::any)));
-  group.add_flag("--code", code, "Also the task as PyTorch code");
-  group.add_flag("--reference", reference, "Also the baseline's shaders of its operators");
-  group.add_flag("--no-precision", no_precision, "Leave out the part on precision");
 }
 
 void add_fast_p(Command app, std::vector<double>& thresholds) {
@@ -284,13 +278,11 @@ void MeasureOptions::add_to(Command app, bool in_run) {
   const Option input_seed = group.add_option(
       "--input-seed N", seed, "Fix the secret seed of the inputs, for debugging", whole_number());
   if (!in_run) keep_old_name(app, "--seed", seed, whole_number(), input_seed);
-  group.add_flag("--no-other-sizes", own_sizes_alone,
-                 "Do not check passing candidates at other sizes of their task");
-  group
-      .add_flag("--general", general,
-                "A passing candidate that is wrong at a size drawn in secret does not pass: "
-                "not_general")
-      .excludes(group.option("--no-other-sizes"));
+  group.add_setting(
+      "--other-sizes WHAT", other_sizes,
+      "Other sizes of their task for passing candidates: none; note, whether they are right there; "
+      "require, to pass only where they are (not_general)",
+      one_of({"none", "note", "require"}));
   group.add_flag("--fresh-runners", fresh_runners,
                  "A process for each candidate, also among those of one author");
   const Command limits_group = app.in_group("Limits of a candidate");
@@ -333,8 +325,8 @@ EvaluateOptions evaluate_options(const SizeOptions& size, const DeviceOptions& d
   }
   options.limits.host_bytes = static_cast<int64_t>(measure.host_gigabytes * (1 << 30));
   options.seed = measure.seed;
-  options.other_sizes = !measure.own_sizes_alone;
-  options.general = measure.general;
+  options.other_sizes = measure.other_sizes != "none";
+  options.general = measure.other_sizes == "require";
   options.fresh_runners = measure.fresh_runners;
   return options;
 }

@@ -74,13 +74,11 @@ struct SizeOptions {
   DType dtype() const { return dtype_name.empty() ? DType::f32 : task_dtype_from_name(dtype_name); }
 };
 
-/// What a prompt asks for and contains. LoopOptions and the options of `kbench prompt` have these.
+/// --prompt and --language: what a prompt asks for.
 struct PromptFlags {
-  std::string prompt = "default", language = "glsl", builtins = "forbid";
-  int shots = 1;
-  bool code = false, reference = false, no_precision = false;
+  std::string prompt = "default", language = "glsl";
 
-  void add_to(Command app, int most_shots);
+  void add_to(Command app);
 };
 
 /// --fast-p: thresholds of fast_p.
@@ -112,7 +110,8 @@ struct MeasureOptions {
   Limits limits;
   double host_gigabytes = double(Limits{}.host_bytes) / (1 << 30);
   std::optional<uint64_t> seed;
-  bool own_sizes_alone = false, general = false, fresh_runners = false;
+  std::string other_sizes = "note";
+  bool fresh_runners = false;
 
   /// `in_run`: the verb has its own --seed and --max-seconds, for a run of many requests; elsewhere
   /// these are former names of --input-seed and --measure-seconds.

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "harness/measure/runner/languages.h"
-#include "kbench/baseline.h"
 #include "kbench/candidate.h"
 #include "kbench/error.h"
 #include "kbench/listing.h"
@@ -72,10 +71,14 @@ size_t characters_of(const std::vector<Message>& messages) {
   return characters;
 }
 
-void read_roof(const std::string& file, PromptContext& context) {
-  const Baseline baseline = read_baseline(file);
-  context.roof_gbytes_per_s = baseline.roofline.copy_bytes_per_s / 1e9;
-  context.roof_tflops = baseline.roofline.flops_per_s / 1e12;
+PromptContext context_of(const PromptSettings& settings) {
+  PromptContext context;
+  context.shots = settings.shots;
+  context.precision = settings.precision;
+  context.code = settings.code;
+  context.reference = settings.reference;
+  context.builtins = settings.builtins;
+  return context;
 }
 
 std::string why_not_taken(PromptLanguage language, const vulkan::DeviceSnapshot& device) {
@@ -90,16 +93,16 @@ std::string why_not_taken(PromptLanguage language, const vulkan::DeviceSnapshot&
 }
 
 std::vector<std::string> check_prompts(const Prompts& prompts, Preset preset, DType dtype,
-                                       int shots, Builtins builtins, PromptLanguage language) {
+                                       PromptLanguage language) {
   std::vector<std::string> problems;
   PromptContext context;
+  context.shots = prompts.settings().shots;
+  context.builtins = prompts.settings().builtins;
   context.preset = preset;
   context.dtype = dtype;
   context.device = longest_device();
   context.roof_gbytes_per_s = 4321;
   context.roof_tflops = 123;
-  context.shots = shots;
-  context.builtins = builtins;
   context.language = language;
   for (const Task& task : tasks()) {
     if (!is_defined(task, dtype)) continue;

@@ -17,8 +17,8 @@ Prompts find_prompts(const std::string& name_or_folder);
 
 size_t characters_of(const std::vector<Message>& messages);
 
-/// Sets the rates measured by `kbench baseline --output FILE`. Throws kIo, kParse.
-void read_roof(const std::string& file, PromptContext& context);
+/// A context that shows what a folder of prompts says, but for the device.
+PromptContext context_of(const PromptSettings& settings);
 
 /// Why the device takes no candidate in that language: "llvmpipe takes no CUDA C++: ..."; empty if
 /// it does.
@@ -28,6 +28,6 @@ std::string why_not_taken(PromptLanguage language, const vulkan::DeviceSnapshot&
 /// description. Returns one line for each prompt that is over budget, has an empty message or shows
 /// an example of its own task, and for each example that does not load or resolve at these sizes.
 std::vector<std::string> check_prompts(const Prompts& prompts, Preset preset, DType dtype,
-                                       int shots, Builtins builtins, PromptLanguage language);
+                                       PromptLanguage language);
 
 }  // namespace kbench::program

@@ -3,25 +3,22 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <vector>
 
 #include "harness/frontends/program/diagnostic_text.h"
+#include "harness/frontends/program/json_documents.h"
 #include "harness/frontends/program/terminal.h"
 #include "harness/frontends/program/text.h"
 #include "kbench/algebra.h"
 #include "kbench/certificate.h"
 #include "kbench/text.h"
 #include "kbench/version.h"
-#include "libkbench/base/json_text.h"
 #include "libkbench/base/text.h"
 #include "libkbench/core/in_words.h"
 
 namespace kbench::program {
 namespace {
-
-using nlohmann::ordered_json;
 
 constexpr size_t kDiagnosticsShown = 3;
 
@@ -41,19 +38,59 @@ void append_diagnostics(std::string& text, const Result& result, size_t most,
   }
 }
 
-ordered_json list_of(std::span<const Result> results) {
-  ordered_json list = ordered_json::array();
-  for (const Result& result : results) list.push_back(ordered_json::parse(to_json(result)));
-  return list;
+/// A device in the main job's document.
+struct DeviceLine {
+  int index = 0;
+  std::string name, driver, uuid;
+  bool software = false;
+};
+KBENCH_FIELDS(DeviceLine, index, name, driver, uuid, software)
+
+DeviceLine line_of(const vulkan::DeviceSnapshot& device) {
+  return {device.index, device.name, device.driver, vulkan::to_string(device.device_uuid),
+          device.software()};
 }
 
-ordered_json value_of(const vulkan::DeviceSnapshot& device) {
-  return {{"index", device.index},
-          {"name", device.name},
-          {"driver", device.driver},
-          {"uuid", vulkan::to_string(device.device_uuid)},
-          {"software", device.software()}};
-}
+/// A file that belongs to no task.
+struct UnusableLine {
+  std::string set, candidate;
+  Verdict verdict = Verdict::invalid_candidate;
+  std::string message;
+};
+KBENCH_FIELDS(UnusableLine, set, candidate, verdict, message)
+
+struct JobDocument {
+  std::string version;
+  DeviceLine device;
+  std::vector<DeviceLine> devices;
+  std::string preset;
+  DType dtype = DType::f32;
+  std::string baseline;
+  size_t done_before = 0;
+  std::vector<Result> results;
+  std::vector<UnusableLine> unusable;
+  std::vector<LeaderboardRow> leaderboard;
+};
+KBENCH_FIELDS(JobDocument, version, device, devices, preset, dtype, baseline, done_before, results,
+              unusable, leaderboard)
+
+/// A kind of device, with how many results it made.
+struct KindLine {
+  std::string name;
+  bool software = false;
+  int results = 0;
+};
+KBENCH_FIELDS(KindLine, name, software, results)
+
+struct ScoreDocument {
+  std::string version;
+  std::vector<std::string> files;
+  std::vector<KindLine> devices;
+  std::set<std::string> presets, dtypes;
+  std::vector<Result> results;
+  std::vector<LeaderboardRow> leaderboard;
+};
+KBENCH_FIELDS(ScoreDocument, version, files, devices, presets, dtypes, results, leaderboard)
 
 /// "level1/2, 4-11, level2/1", of tasks in order.
 std::string in_ranges(const std::vector<TaskId>& tasks) {
@@ -213,61 +250,62 @@ std::string software_warning(const std::string& device) {
   return "times were taken on a software device (" + device + "): they rank nothing on a GPU";
 }
 
-std::string job_json(const Job& job, std::span<const Result> results,
-                     std::span<const LeaderboardRow> rows) {
-  ordered_json document;
-  document["version"] = version();
-  document["device"] = value_of(job.device);
-  document["devices"] = ordered_json::array();
+std::string format_scores(const std::string& table, std::span<const LeaderboardRow> rows,
+                          const std::string& software, const std::string& failures) {
+  std::string text = "\n" + table;
+  if (const std::string note = untried_note(rows); !note.empty()) text += "\n" + note;
+  if (!software.empty()) text += "\n" + software_warning(software) + "\n" + busy_note(rows);
+  if (!failures.empty()) text += "\n" + failures;
+  return text;
+}
+
+std::string job_json(const Job& job, const std::vector<Result>& results,
+                     const std::vector<LeaderboardRow>& rows) {
+  JobDocument document{.version = version(),
+                       .device = line_of(job.device),
+                       .devices = {},
+                       .preset = std::string(name_of(job.preset)),
+                       .dtype = job.options.dtype,
+                       .baseline = job.options.recorded
+                                       ? job.options.recorded->label()
+                                       : std::string(name_of(job.options.opponent)),
+                       .done_before = job.done_before(),
+                       .results = results,
+                       .unusable = {},
+                       .leaderboard = rows};
   for (const vulkan::DeviceSnapshot& device : job.devices) {
-    document["devices"].push_back(value_of(device));
+    document.devices.push_back(line_of(device));
   }
-  document["preset"] = name_of(job.preset);
-  document["dtype"] = name_of(job.options.dtype);
-  document["baseline"] = job.options.recorded ? job.options.recorded->label()
-                                              : std::string(name_of(job.options.opponent));
-  document["done_before"] = job.done_before();
-  document["results"] = list_of(results);
-  document["unusable"] = ordered_json::array();
   for (const Result& result : job.unusable) {
-    document["unusable"].push_back({{"set", result.set},
-                                    {"candidate", result.candidate},
-                                    {"verdict", name_of(result.verdict)},
-                                    {"message", result.message}});
+    document.unusable.push_back({result.set, result.candidate, result.verdict, result.message});
   }
-  document["leaderboard"] = ordered_json::parse(leaderboard_json(rows));
-  return json_text(document, 2);
+  return json_document(document);
 }
 
-std::string score_json(std::span<const std::string> files, std::span<const Result> results,
-                       std::span<const LeaderboardRow> rows) {
-  ordered_json document;
-  document["version"] = version();
-  document["files"] = ordered_json::array();
-  for (const std::string& file : files) document["files"].push_back(file);
-  document["devices"] = ordered_json::array();
-  for (const auto& kind : device_kinds(results)) {
+std::string score_json(const std::vector<std::string>& files, const std::vector<Result>& results,
+                       const std::vector<LeaderboardRow>& rows) {
+  ScoreDocument document{.version = version(),
+                         .files = files,
+                         .devices = {},
+                         .presets = {},
+                         .dtypes = {},
+                         .results = results,
+                         .leaderboard = rows};
+  for (const auto& [name, count] : device_kinds(results)) {
     const auto first = std::ranges::find_if(results, [&](const Result& result) {
-      return result.device == kind.first && result.verdict != Verdict::missing;
+      return result.device == name && result.verdict != Verdict::missing;
     });
-    document["devices"].push_back(
-        {{"name", kind.first}, {"software", first->software_device}, {"results", kind.second}});
+    document.devices.push_back({name, first->software_device, count});
   }
-  std::set<std::string> presets, dtypes;
   for (const Result& result : results) {
-    presets.insert(result.preset);
-    dtypes.emplace(name_of(result.dtype));
+    document.presets.insert(result.preset);
+    document.dtypes.emplace(name_of(result.dtype));
   }
-  document["presets"] = presets;
-  document["dtypes"] = dtypes;
-  document["results"] = list_of(results);
-  document["leaderboard"] = ordered_json::parse(leaderboard_json(rows));
-  return json_text(document, 2);
+  return json_document(document);
 }
 
-std::string results_json(std::span<const Result> results) {
-  const ordered_json list = list_of(results);
-  return json_text(list.size() == 1 ? list.front() : list, 2);
+std::string results_json(const std::vector<Result>& results) {
+  return results.size() == 1 ? json_document(results.front()) : json_document(results);
 }
 
 }  // namespace kbench::program

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "harness/frontends/program/job.h"
 #include "kbench/evaluate.h"
@@ -23,15 +24,20 @@ std::string format_result(const Result& result, const std::string& candidate);
 /// The warning that a CPU was timed.
 std::string software_warning(const std::string& device);
 
-/// The document of --json.
-std::string job_json(const Job& job, std::span<const Result> results,
-                     std::span<const LeaderboardRow> rows);
+/// A table of scores, and below it what else is to be said of them. `software`: the CPU that was
+/// timed; empty: none was. `failures`: format_failures().
+std::string format_scores(const std::string& table, std::span<const LeaderboardRow> rows,
+                          const std::string& software, const std::string& failures);
 
-/// The document of `kbench score --json`.
-std::string score_json(std::span<const std::string> files, std::span<const Result> results,
-                       std::span<const LeaderboardRow> rows);
+/// The main job's document of --json.
+std::string job_json(const Job& job, const std::vector<Result>& results,
+                     const std::vector<LeaderboardRow>& rows);
+
+/// The document of `kbench report --json` on files of results.
+std::string score_json(const std::vector<std::string>& files, const std::vector<Result>& results,
+                       const std::vector<LeaderboardRow>& rows);
 
 /// One result, or a list of several, as JSON.
-std::string results_json(std::span<const Result> results);
+std::string results_json(const std::vector<Result>& results);
 
 }  // namespace kbench::program

@@ -3,18 +3,47 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
+#include "harness/frontends/program/json_documents.h"
 #include "harness/frontends/program/terminal.h"
 #include "harness/frontends/program/text.h"
-#include "kbench/exchange.h"
 #include "kbench/text.h"
-#include "libkbench/base/json_text.h"
 #include "libkbench/core/in_words.h"
 
 namespace kbench::program {
 namespace {
+
+struct TokensLine {
+  int64_t input = 0, output = 0, answers_without = 0;
+};
+KBENCH_FIELDS(TokensLine, input, output, answers_without)
+
+struct CostLine {
+  double sum = 0;
+  int64_t answers_without = 0;
+};
+KBENCH_FIELDS(CostLine, sum, answers_without)
+
+/// What a run came to, for --json.
+struct OutcomeDocument {
+  std::string run;
+  bool complete = false;
+  std::optional<std::string> stop;
+  std::string reason;
+  uint32_t samples = 0, done = 0, open = 0;
+  int64_t attempts = 0;
+  std::optional<int64_t> passed;
+  int64_t requests = 0, judged = 0, reused_verdicts = 0, confirmed = 0;
+  TokensLine tokens;
+  CostLine cost;
+  double seconds = 0, device_seconds = 0;
+  bool software_device = false;
+};
+KBENCH_FIELDS(OutcomeDocument, run, complete, stop, reason, samples, done, open, attempts, passed,
+              requests, judged, reused_verdicts, confirmed, tokens, cost, seconds, device_seconds,
+              software_device)
 
 std::string format_tokens(double tokens) {
   if (tokens < 1e3) return format_number(tokens, 4);
@@ -59,9 +88,10 @@ void RunProgress::attempt(const Attempt& attempt, const generate::Status& status
   }
   // Said once, as beginners would not find the setting.
   if (attempt.outcome == Outcome::too_long && !std::exchange(said_too_long_, true)) {
-    bar_->warn(name +
-               ": the prompt, or prompt and answer, are longer than the server's context; start it "
-               "with a longer one, or send less (--shots 0, --context last)");
+    bar_->warn(
+        name +
+        ": the prompt, or prompt and answer, are longer than the server's context; start it "
+        "with a longer one, or send less (--context last, or shots: 0 in a folder of --prompt)");
   }
   if (attempt.outcome == Outcome::truncated && !std::exchange(said_truncated_, true)) {
     bar_->warn(name +
@@ -92,6 +122,16 @@ void RunProgress::warn(const std::string& line) {
 void RunProgress::close() {
   const std::lock_guard hold(mutex_);
   if (bar_) bar_->close();
+}
+
+void RunProgress::show(generate::RunOptions& run) {
+  run.on_attempt = [this](const Attempt& each, const generate::Status& status) {
+    attempt(each, status);
+  };
+  run.on_confirmed = [this](const Result& result, size_t done, size_t all) {
+    confirmed(result, done, all);
+  };
+  run.on_warning = [this](const std::string& text) { warn(text); };
 }
 
 std::string format_outcome(const std::string& folder, const generate::RunOutcome& outcome,
@@ -133,35 +173,31 @@ std::string format_outcome(const std::string& folder, const generate::RunOutcome
 
 std::string outcome_json(const std::string& folder, const generate::RunOutcome& outcome,
                          bool judging, bool software) {
-  using Json = nlohmann::ordered_json;
   using Stop = generate::Scheduler::Stop;
   const generate::Status& s = outcome.status;
-  const char* stop = outcome.stop == Stop::none          ? nullptr
-                     : outcome.stop == Stop::budget      ? "budget"
-                     : outcome.stop == Stop::interrupted ? "interrupted"
-                                                         : "disk_full";
-  const Json json = {{"run", folder},
-                     {"complete", outcome.complete()},
-                     {"stop", stop != nullptr ? Json(stop) : Json(nullptr)},
-                     {"reason", outcome.reason},
-                     {"samples", s.chains},
-                     {"done", s.done},
-                     {"open", s.lost},
-                     {"attempts", s.attempts},
-                     {"passed", judging ? Json(s.passed) : Json(nullptr)},
-                     {"requests", s.requests},
-                     {"judged", s.judged},
-                     {"reused_verdicts", s.reused},
-                     {"confirmed", s.confirmed},
-                     {"tokens",
-                      {{"input", s.spent.input},
-                       {"output", s.spent.output},
-                       {"answers_without", s.spent.unknown_tokens}}},
-                     {"cost", {{"sum", s.spent.cost}, {"answers_without", s.spent.unknown_cost}}},
-                     {"seconds", s.seconds},
-                     {"device_seconds", s.device_seconds},
-                     {"software_device", software}};
-  return json_text(json, 2) + "\n";
+  OutcomeDocument document{.run = folder,
+                           .complete = outcome.complete(),
+                           .stop = {},
+                           .reason = outcome.reason,
+                           .samples = s.chains,
+                           .done = s.done,
+                           .open = s.lost,
+                           .attempts = s.attempts,
+                           .passed = {},
+                           .requests = s.requests,
+                           .judged = s.judged,
+                           .reused_verdicts = s.reused,
+                           .confirmed = s.confirmed,
+                           .tokens = {s.spent.input, s.spent.output, s.spent.unknown_tokens},
+                           .cost = {s.spent.cost, s.spent.unknown_cost},
+                           .seconds = s.seconds,
+                           .device_seconds = s.device_seconds,
+                           .software_device = software};
+  if (outcome.stop == Stop::budget) document.stop = "budget";
+  if (outcome.stop == Stop::interrupted) document.stop = "interrupted";
+  if (outcome.stop == Stop::disk_full) document.stop = "disk_full";
+  if (judging) document.passed = s.passed;
+  return json_document(document);
 }
 
 }  // namespace kbench::program

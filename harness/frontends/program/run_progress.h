@@ -18,6 +18,8 @@ class RunProgress {
   void confirmed(const Result& result, size_t done, size_t all);
   void warn(const std::string& line);
   void close();
+  /// Has a run report to it.
+  void show(generate::RunOptions& run);
 
  private:
   std::mutex mutex_;

@@ -15,6 +15,7 @@
 #include "kbench/text.h"
 #include "kbench/version.h"
 #include "libkbench/base/enum_names.h"
+#include "libkbench/base/text.h"
 
 namespace kbench::program {
 namespace {
@@ -76,11 +77,7 @@ void LoopOptions::add_to(Command app) {
       "Try preset smoke first (what does not run there has failed), after a failure of "
       "values (to tell of the smaller case), or never",
       member_of(names_to(Smoke::never)));
-  PromptFlags::add_to(app, 8);
-  const Command prompts = app.in_group("Prompt");
-  prompts.add_flag("--no-device-block", no_device_block, "Without the device's limits and rates");
-  prompts.add_flag("--no-evidence", no_evidence,
-                   "Feedback is verdict and message alone, without investigation");
+  PromptFlags::add_to(app);
 }
 
 Devices open_devices(const DeviceOptions& device, const EvaluateOptions& evaluation,
@@ -131,15 +128,16 @@ generate::Settings settings_of(const LoopOptions& loop, const Prompts& prompts,
   settings.set("goal", to_string(goal_from_name(loop.goal)));
   settings.set("context", loop.context);
   settings.set("smoke", loop.smoke);
-  settings.set("evidence", !loop.no_evidence);
-  settings.set("builtins", loop.builtins);
+  const PromptSettings& shown = prompts.settings();
+  settings.set("evidence", shown.evidence);
+  settings.set("builtins", std::string(name_of(shown.builtins)));
   settings.set("language", loop.language);
   settings.set("prompt", loop.prompt);
   settings.set("prompt_hash", prompts.hash());
-  settings.set("shots", int64_t{loop.shots});
-  settings.set("code", loop.code);
-  settings.set("reference", loop.reference);
-  settings.set("precision", !loop.no_precision);
+  settings.set("shots", int64_t{shown.shots});
+  settings.set("code", shown.code);
+  settings.set("reference", shown.reference);
+  settings.set("precision", shown.precision);
   settings.set("preset", std::string(name_of(preset)));
   settings.set("overrides", joined(overrides));
   if (evaluation.dtype != DType::f32) settings.set("dtype", std::string(name_of(evaluation.dtype)));
@@ -168,6 +166,23 @@ EpisodeOptions episode_of(const generate::Settings& settings) {
   options.prompt.roof_gbytes_per_s = settings.number("roof_gbytes_per_s").value_or(0);
   options.prompt.roof_tflops = settings.number("roof_tflops").value_or(0);
   return options;
+}
+
+std::vector<ModelConfig> chosen_models(std::vector<ModelConfig> all,
+                                       const std::vector<std::string>& names,
+                                       const std::string& file) {
+  if (names.empty()) return all;
+  std::vector<ModelConfig> chosen;
+  for (const std::string& name : names) {
+    const auto found = std::ranges::find(all, name, &ModelConfig::name);
+    if (found == all.end()) {
+      throw Error(ErrorCode::kNotFound,
+                  shown(file) + " has no model '" + shown(name) + "'; it has " +
+                      shown(listed(all, [](const ModelConfig& each) { return each.name; }), 500));
+    }
+    chosen.push_back(*found);
+  }
+  return chosen;
 }
 
 generate::Member member_of(

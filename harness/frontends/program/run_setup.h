@@ -1,4 +1,4 @@
-// The settings of a run, for `kbench generate` and `kbench judge`, and what follows from them.
+// The settings of a run, for `kbench generate` and `kbench run`, and what follows from them.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,6 @@ struct LoopOptions : PromptFlags {
   std::string strategy = "repair";
   std::string context = "last";
   std::string smoke = "first";
-  bool no_device_block = false, no_evidence = false;
 
   void add_to(Command app);
 };
@@ -42,6 +41,11 @@ generate::Settings settings_of(const LoopOptions& loop, const Prompts& prompts,
                                const std::vector<const Task*>& tasks, Preset preset,
                                const Variables& overrides, const EvaluateOptions& evaluation);
 EpisodeOptions episode_of(const generate::Settings& settings);
+
+/// Those of a file that are named; all if none is. Throws kNotFound.
+std::vector<ModelConfig> chosen_models(std::vector<ModelConfig> all,
+                                       const std::vector<std::string>& names,
+                                       const std::string& file);
 
 /// A model of models.yaml as a member of a run. If `replay` names a run's folder, its transcripts
 /// answer instead of a server.

@@ -6,17 +6,19 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/frontends/program/help_formatter.h"
 #include "kbench/error.h"
 #include "kbench/task.h"
 #include "kbench/text.h"
 #include "libkbench/base/suggest.h"
+#include "libkbench/base/text.h"
 
 namespace kbench::program {
 namespace {
 
 const CLI::App& verb_of(const CLI::App& program) {
   const auto parsed = program.get_subcommands();
-  return parsed.empty() ? program : *parsed.back();
+  return parsed.empty() ? program : verb_of(*parsed.back());
 }
 
 std::string in_quotes(const std::string& text) { return "'" + shown(text, 100) + "'"; }
@@ -80,6 +82,18 @@ bool is_task(const std::string& text) {
   }
 }
 
+/// "model prompt", as a message says it.
+std::string words_of(const CLI::App& verb) {
+  const std::string words = called(verb);
+  return words.substr(words.find(' ') + 1);
+}
+
+/// "extract, prompt", the verbs of a verb.
+std::string verbs_of(const CLI::App& verb) {
+  return listed(verb.get_subcommands(nullptr),
+                [](const CLI::App* each) { return each->get_name(); });
+}
+
 /// Explains a first argument that is no verb.
 std::string unknown_verb(const CLI::App& program, const std::string& word) {
   std::vector<std::string> names;
@@ -104,6 +118,13 @@ bool has_unknown_flag(const CLI::App& program) {
   return !extra.empty() && extra.front().starts_with("-");
 }
 
+/// Explains a word in the place of one of a verb's own verbs; empty if there is none.
+std::string unknown_verb_of(const CLI::App& program, const CLI::App& verb) {
+  const std::vector<std::string> extra = program.remaining(/*recurse=*/true);
+  if (extra.empty() || verb.get_subcommands(nullptr).empty()) return "";
+  return words_of(verb) + " has no verb " + in_quotes(extra.front()) + "; it has " + verbs_of(verb);
+}
+
 std::string unexpected_word(const CLI::App& program, const CLI::App& verb) {
   const std::vector<std::string> extra = program.remaining(/*recurse=*/true);
   const std::string word = extra.empty() ? "" : extra.front();
@@ -113,6 +134,7 @@ std::string unexpected_word(const CLI::App& program, const CLI::App& verb) {
            (placed ? "; did you mean '-" + word + "'?" : flag_suggestion(verb, word));
   }
   if (&verb == &program) return unknown_verb(program, word);
+  if (const std::string text = unknown_verb_of(program, verb); !text.empty()) return text;
   return "unexpected argument " + in_quotes(word);
 }
 
@@ -162,15 +184,16 @@ std::string wrong_value(const CLI::App& verb, const std::string& message) {
   return usage_of(*option) + " does not take " + in_quotes(value);
 }
 
-std::string lacking(const CLI::App& verb, const std::string& message) {
+std::string lacking(const CLI::App& program, const CLI::App& verb, const std::string& message) {
   const CLI::Option* const option = option_in(verb, message);
-  if (option == nullptr) return "a verb is missing";
+  if (const std::string text = unknown_verb_of(program, verb); !text.empty()) return text;
+  if (option == nullptr) return words_of(verb) + " needs a verb: " + verbs_of(verb);
   std::string what = option->get_description();
   if (!what.empty() && what.size() > 1 &&
       (std::islower(static_cast<unsigned char>(what[1])) != 0 || what[1] == ' ')) {
     what[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(what[0])));
   }
-  return verb.get_name() + " needs " + usage_of(*option) + (what.empty() ? "" : " (" + what + ")");
+  return words_of(verb) + " needs " + usage_of(*option) + (what.empty() ? "" : " (" + what + ")");
 }
 
 /// "'--column' goes with '--against'", from a message with two options around `between`.
@@ -224,14 +247,13 @@ std::string explain_parse_error(const CLI::App& program, const CLI::ParseError& 
   } else if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) {
     message = wrong_value(verb, said);
   } else if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
-    message = lacking(verb, said);
+    message = lacking(program, verb, said);
   } else if (dynamic_cast<const CLI::RequiresError*>(&error) != nullptr) {
     message = of_two(said, " requires ", " goes with ");
   } else if (dynamic_cast<const CLI::ExcludesError*>(&error) != nullptr) {
     message = of_two(said, " excludes ", " cannot go with ");
   }
-  return message + "; see " +
-         (&verb == &program ? "kbench --help" : "kbench " + verb.get_name() + " --help");
+  return message + "; see " + called(verb) + " --help";
 }
 
 }  // namespace kbench::program

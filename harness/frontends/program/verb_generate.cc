@@ -79,7 +79,7 @@ int run_generate(GenerateOptions options) {
     options.size.dtype_name = stored->text("dtype").value_or("");
   }
   leave_out_undefined(tasks, options.size.dtype());
-  Ground ground = prepare(options, tasks, stored);
+  Ground ground = prepare(options, prompts, tasks, stored);
   const Settings asked = settings_of_run(options, configs, prompts, tasks, ground, stored);
   const Settings settings = stored ? asked.resumed(*stored, folder.path()) : asked;
 
@@ -89,7 +89,7 @@ int run_generate(GenerateOptions options) {
             generate::order_from_name(options.order));
   EpisodeOptions episode = episode_of(settings);
   episode.attempts = options.loop.attempts;
-  if (!options.loop.no_device_block && !options.no_judge) {
+  if (prompts.settings().device && !options.no_judge) {
     episode.prompt.device = client::summary_of(ground.devices.first);
   }
   for (const Task* task : tasks) build_graph(episode.prompt.at(task->id));
@@ -131,12 +131,7 @@ int run_generate(GenerateOptions options) {
   });
   run.interrupt = signals.gently();
   run.cancel = signals.at_once();
-  run.on_attempt = [&](const Attempt& attempt, const generate::Status& status) {
-    progress.attempt(attempt, status);
-  };
-  run.on_confirmed = [&](const Result& result, size_t done, size_t all) {
-    progress.confirmed(result, done, all);
-  };
+  progress.show(run);
   run.on_warning = [&](const std::string& text) {
     events.add(event("warning", text));
     progress.warn(text);
@@ -201,7 +196,8 @@ Verb add_generate(Command program) {
   const Command output = app.in_group("Output");
   output.add_flag("--dry-run", options->dry_run,
                   "Print the first prompt, and the most that all would cost; send nothing");
-  output.add_flag("--no-judge", options->no_judge, "Keep the candidates; kbench judge judges them");
+  output.add_flag("--no-judge", options->no_judge,
+                  "Keep the candidates; kbench run RUN judges them");
   output.add_flag("--json", options->json,
                   "The outcome of the run as JSON on standard output; with --dry-run the plan");
   options->tasks.add_to(app);

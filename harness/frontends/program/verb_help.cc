@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "harness/evaluate/generate/run_folder.h"
+#include "harness/frontends/program/gone_verbs.h"
 #include "harness/frontends/program/terminal.h"
 #include "harness/frontends/program/verbs.h"
 #include "kbench/error.h"
@@ -15,19 +16,30 @@ namespace kbench::program {
 namespace {
 
 struct HelpOptions {
-  std::string verb;
+  std::vector<std::string> verbs;
   std::string man;
 };
 
-/// A man page for the program and for each verb.
+/// A man page for the command and for each of its verbs.
 void write_man_pages(Command program, const std::string& folder) {
   generate::make_folder(folder);
-  std::vector<Command> commands = program.verbs();
-  commands.push_back(program);
-  for (const Command& command : commands) {
-    replace_file(std::filesystem::path(folder) / (command.man_page_name() + ".1"),
-                 command.man_page(), Sync::no);
+  replace_file(std::filesystem::path(folder) / (program.man_page_name() + ".1"), program.man_page(),
+               Sync::no);
+  for (const Command& verb : program.verbs()) write_man_pages(verb, folder);
+}
+
+Command verb_named(const std::string& word, const Command& of) {
+  std::vector<std::string> names;
+  for (const Command& each : of.verbs()) {
+    if (each.name() == word) return each;
+    names.push_back(each.name());
   }
+  if (const std::string gone = about_gone_verb(word); !gone.empty()) {
+    throw Error(ErrorCode::kNotFound, gone);
+  }
+  throw Error(ErrorCode::kNotFound, "there is no verb '" + shown(word) + "'" +
+                                        suggestion(word, names) + "; see " + of.typed() +
+                                        " --help");
 }
 
 }  // namespace
@@ -39,8 +51,10 @@ Verb add_help(Command program) {
       "Shows what `kbench VERB --help` shows, or without a verb what `kbench --help` does.",
       "  kbench help\n"
       "  kbench help show\n"
+      "  kbench help model prompt\n"
       "  kbench help --man pages/");
-  const Option verb = app.add_option("VERB", options->verb, "A verb");
+  const Option verb =
+      app.add_option("VERB", options->verbs, "A verb, and one of its own where it has some");
   app.in_group("Output")
       .add_option(
           "--man DIR", options->man,
@@ -52,20 +66,10 @@ Verb add_help(Command program) {
       write_man_pages(program, options->man);
       return int{kDone};
     }
-    if (options->verb.empty()) {
-      say(program.help());
-      return int{kDone};
-    }
-    std::vector<std::string> names;
-    for (const Command& each : program.verbs()) {
-      if (each.name() == options->verb) {
-        say(each.help());
-        return int{kDone};
-      }
-      names.push_back(each.name());
-    }
-    throw Error(ErrorCode::kNotFound, "there is no verb '" + shown(options->verb) + "'" +
-                                          suggestion(options->verb, names) + "; see kbench --help");
+    Command command = program;
+    for (const std::string& word : options->verbs) command = verb_named(word, command);
+    say(command.help());
+    return int{kDone};
   };
   return {app, run};
 }

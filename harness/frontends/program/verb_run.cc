@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -8,6 +9,9 @@
 #include "harness/evaluate/client/named_task.h"
 #include "harness/frontends/program/baseline_report.h"
 #include "harness/frontends/program/candidate_arguments.h"
+#include "harness/frontends/program/diagnostic_text.h"
+#include "harness/frontends/program/json_documents.h"
+#include "harness/frontends/program/judge_again.h"
 #include "harness/frontends/program/judge_all.h"
 #include "harness/frontends/program/open_devices.h"
 #include "harness/frontends/program/options.h"
@@ -18,11 +22,14 @@
 #include "harness/frontends/program/terminal.h"
 #include "harness/frontends/program/text.h"
 #include "harness/frontends/program/verbs.h"
+#include "harness/frontends/program/watch.h"
 #include "kbench/error.h"
 #include "kbench/evaluate.h"
 #include "kbench/score.h"
 #include "kbench/task.h"
+#include "kbench/task_file.h"
 #include "kbench/text.h"
+#include "libkbench/scoring/interval_ratio.h"
 
 namespace kbench::program {
 namespace {
@@ -30,14 +37,21 @@ namespace {
 struct RunOptions {
   std::vector<std::string> candidates;
   std::string task;
-  std::vector<std::string> tasks;
   SizeOptions size;
   DeviceOptions device;
   MeasureOptions measure;
   std::optional<double> fail_under;
   std::string output;
-  bool json = false;
+  bool check = false, compare = false, watch = false, confirm = false, json = false;
 };
+
+/// Makes the tasks of the files in a selection known. Returns the task of a ModelNew that names
+/// none: the selected one, where it is one.
+std::string selected_task(const std::string& selection) {
+  if (selection.empty()) return "";
+  const std::vector<const Task*> chosen = select_tasks_and_files(selection);
+  return chosen.size() == 1 ? to_string(chosen.front()->id) : "";
+}
 
 /// Throws if the sizes are invalid, which is an error on the command line. Sizes that do not fit
 /// the device are a verdict.
@@ -50,30 +64,101 @@ void check_sizes_of(const NamedCandidate& candidate, const RunOptions& options,
   if (task != nullptr) check_shapes({task}, size, device, recorded);
 }
 
+/// Throws if these are not two candidates of one task in one type.
+void require_comparable(const std::vector<NamedCandidate>& candidates, const RunOptions& options) {
+  if (candidates.size() != 2) {
+    throw Error(ErrorCode::kInvalidArgument, "--compare takes two candidates, and these are " +
+                                                 std::to_string(candidates.size()));
+  }
+  const NamedCandidate &a = candidates[0], &b = candidates[1];
+  const Task* const first = client::named_task(a.source);
+  const Task* const second = client::named_task(b.source);
+  if (first != nullptr && second != nullptr && first != second) {
+    throw Error(ErrorCode::kInvalidArgument, shown(a.name) + " is for " + to_string(first->id) +
+                                                 " and " + shown(b.name) + " for " +
+                                                 to_string(second->id) +
+                                                 "; two candidates of one task can be compared");
+  }
+  if (dtype_for(a.source, options.size) != dtype_for(b.source, options.size)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                shown(a.name) + " and " + shown(b.name) +
+                    " are written for different types; two candidates in one can be compared");
+  }
+}
+
+/// A result of --check: "my/relu.yaml: compiles: ...", below the diagnostics.
+std::string format_check(const Result& result, const std::string& candidate) {
+  std::string text = format_diagnostics(result, candidate, "");
+  text += shown(candidate) + ": " + std::string(name_of(result.verdict)) + ": ";
+  if (result.verdict == Verdict::compiles) {
+    return text + "fits " + to_string(result.task) + "_" + result.task_name + " at preset " +
+           result.preset + " on " + shown(result.device) + "; without --check it is run, too\n";
+  }
+  return text +
+         (repeats_diagnostic(result) ? std::string(explain(result.verdict))
+                                     : shown_message(result.message)) +
+         "\n";
+}
+
+/// The document of --compare --json; `speedup`: of b over a, where both passed.
+struct Comparison {
+  Result a, b;
+  std::optional<Interval> speedup;
+};
+KBENCH_FIELDS(Comparison, a, b, speedup)
+
+std::optional<Comparison> comparison_of(const std::vector<Result>& results) {
+  if (results.size() != 2) return std::nullopt;
+  Comparison both{results[0], results[1], std::nullopt};
+  if (both.a.correct() && both.b.correct()) both.speedup = ratio_of(both.b.speedup, both.a.speedup);
+  return both;
+}
+
+/// "1.20x [1.18, 1.22] of b.yaml over a.yaml: b.yaml is faster"; empty if there is no speedup.
+std::string format_comparison(const Comparison& both) {
+  if (!both.speedup) return "";
+  const std::string a = shown(both.a.candidate), b = shown(both.b.candidate);
+  return format_speedup(*both.speedup) + " of " + b + " over " + a + ": " +
+         (both.speedup->low > 1    ? b + " is faster"
+          : both.speedup->high < 1 ? a + " is faster"
+                                   : "no difference is seen") +
+         "\n";
+}
+
 /// Judges candidates one after another, until all are done or the user stops it.
 class Run {
  public:
-  Run(const RunOptions& options, const std::vector<NamedCandidate>& candidates)
+  Run(const RunOptions& options, const EvaluateOptions& evaluation,
+      const std::vector<NamedCandidate>& candidates)
       : options_(options),
+        evaluation_(evaluation),
         candidates_(candidates),
         output_(options.output),
         progress_(stderr, candidates.size()) {}
 
   void judge_on(std::vector<std::unique_ptr<queue::QueueJudge>> judges,
-                const EvaluateOptions& evaluation, const std::stop_token& stop) {
+                const std::stop_token& stop) {
     std::vector<NamedRequest> requests;
-    for (const NamedCandidate& each : candidates_) {
-      requests.push_back({each.name, {each.source, evaluation}});
-      requests.back().request.options.dtype = dtype_for(each.source, options_.size);
-    }
+    for (const NamedCandidate& each : candidates_) requests.push_back({each.name, ask(each)});
     const auto on_result = [this](size_t i, Result result) { keep(i, std::move(result)); };
     judge_all(std::move(judges), std::move(requests), progress_, on_result, stop, OnStop::cancel);
     progress_.close();
   }
-  const std::vector<Result>& results() const { return results_; }
+  /// In the order of the candidates.
+  std::vector<Result> results() const {
+    std::vector<Result> all;
+    for (const auto& [i, result] : results_) all.push_back(result);
+    return all;
+  }
   OutputFile& output() { return output_; }
 
  private:
+  client::EvaluateRequest ask(const NamedCandidate& candidate) const {
+    client::EvaluateRequest request{candidate.source, evaluation_, options_.check};
+    request.options.dtype = dtype_for(candidate.source, options_.size);
+    return request;
+  }
+
   void keep(size_t i, Result result) {
     const std::string& name = candidates_[i].name;
     // "candidate.yaml" alone does not tell which of several it is.
@@ -82,17 +167,18 @@ class Run {
     if (candidates_.size() > 1) progress_.finish(name, result);
     progress_.hide();
     if (!options_.json) {
-      say(format_result(result, name));
+      say(options_.check ? format_check(result, name) : format_result(result, name));
       std::fflush(stdout);
     }
-    results_.push_back(std::move(result));
+    results_.emplace(i, std::move(result));
   }
 
   const RunOptions& options_;
+  const EvaluateOptions& evaluation_;
   const std::vector<NamedCandidate>& candidates_;
   OutputFile output_;
   Progress progress_;
-  std::vector<Result> results_;
+  std::map<size_t, Result> results_;
 };
 
 /// "12 candidates: 10 passed, 2 wrong_values; speedups 0.52x to 2.1x, median 1.2x".
@@ -116,13 +202,16 @@ std::string summary_of(const std::vector<Result>& results) {
   return text + "\n";
 }
 
-/// Whether all passed and reached the required speedup; reports those that did not.
-bool reach(const std::vector<Result>& results, const std::optional<double>& fail_under) {
+/// Whether all passed, or compile where no more was asked, and reached the required speedup;
+/// reports those that did not.
+bool reach(const std::vector<Result>& results, const RunOptions& options) {
   std::vector<std::string> slow;
   bool all_passed = true;
   for (const Result& result : results) {
-    all_passed = all_passed && result.correct();
-    if (!fail_under || !result.correct() || result.speedup.point >= *fail_under) continue;
+    all_passed = all_passed && (result.correct() || result.verdict == Verdict::compiles);
+    if (!options.fail_under || !result.correct() || result.speedup.point >= *options.fail_under) {
+      continue;
+    }
     slow.push_back(shown(result.candidate) + " (" + format_speedup(result.speedup) + ")");
   }
   if (slow.empty()) return all_passed;
@@ -130,37 +219,108 @@ bool reach(const std::vector<Result>& results, const std::optional<double>& fail
   std::string text;
   for (size_t i = 0; i < std::min(slow.size(), kNamed); ++i) text += (i > 0 ? ", " : "") + slow[i];
   if (slow.size() > kNamed) text += " and " + std::to_string(slow.size() - kNamed) + " more";
-  warn("slower than --fail-under " + format_number(*fail_under, 6) + ": " + text);
+  warn("slower than --fail-under " + format_number(*options.fail_under, 6) + ": " + text);
   return false;
 }
 
+/// Judges a candidate again whenever a file beside it is saved; devices stay open. Ends by a
+/// signal, or where the device is lost.
+[[noreturn]] void watch(const RunOptions& options, const EvaluateOptions& evaluation,
+                        const std::string& task, NamedCandidate candidate, OpenDevices opened) {
+  const std::string folder = std::filesystem::absolute(candidate.name).parent_path().string();
+  Watch saves(folder);
+  queue::QueueJudge& judge = *opened.judges.front();
+  std::optional<Result> before;
+  for (;;) {
+    try {
+      check_sizes_of(candidate, options, opened.snapshots.front(), evaluation.recorded);
+      client::EvaluateRequest request{candidate.source, evaluation, options.check, /*more=*/true};
+      request.options.dtype = dtype_for(candidate.source, options.size);
+      const Result result = judge.run(request, nullptr, {});
+      say(options.check ? format_check(result, candidate.name)
+                        : format_result(result, candidate.name));
+      if (result.correct() && before)
+        say("  before      " + format_speedup(before->speedup) + "\n");
+      if (result.correct()) before = result;
+    } catch (const Error& e) {  // as where a file is being written
+      warn(e.what());
+    }
+    if (const std::string lost = judge.trouble(); !lost.empty()) {
+      throw Error(ErrorCode::kDeviceLost, lost);
+    }
+    say("waits for a save in " + shown(folder) + "; Ctrl-C ends it\n");
+    std::fflush(stdout);
+    saves.wait();
+    try {
+      candidate = named_candidates({options.candidates.front()}, task).front();
+    } catch (const Error& e) {
+      warn(e.what());
+    }
+  }
+}
+
 int run_run(const RunOptions& options) {
+  const auto run_given = std::ranges::find_if(options.candidates, is_run);
+  if (run_given != options.candidates.end()) {
+    if (options.candidates.size() > 1 || options.check || options.compare || options.watch ||
+        options.fail_under || !options.output.empty() || !options.task.empty()) {
+      throw Error(
+          ErrorCode::kInvalidArgument,
+          shown(*run_given) +
+              " is a run: it is judged alone, at its own tasks, into itself; of these flags "
+              "it takes --confirm and --json");
+    }
+    return judge_again(
+        {*run_given, options.confirm, options.json, options.size, options.device, options.measure});
+  }
+  if (options.confirm) {
+    throw Error(ErrorCode::kInvalidArgument,
+                shown(options.candidates.front()) +
+                    " is no run, whose winners --confirm measures again: it holds no run.yaml "
+                    "(kbench generate makes one)");
+  }
+  if (options.compare && options.measure.baseline != "eager") {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--compare pairs both candidates with the eager baseline; leave --baseline out");
+  }
   EvaluateOptions evaluation = evaluate_options(options.size, options.device, options.measure);
   if (options.fail_under) evaluation.plan.thresholds = {*options.fail_under};
-  add_task_paths(options.tasks);
-  const std::vector<NamedCandidate> candidates = named_candidates(options.candidates, options.task);
+  const std::string task = selected_task(options.task);
+  const std::vector<NamedCandidate> candidates = named_candidates(options.candidates, task);
+  if (options.compare) require_comparable(candidates, options);
+  if (options.watch && (candidates.size() > 1 || options.candidates.front() == "-")) {
+    throw Error(ErrorCode::kInvalidArgument, "--watch takes one candidate, in a file");
+  }
   OpenDevices opened = open_devices(options.device, evaluation);
-  const vulkan::DeviceSnapshot& device = opened.snapshots.front();
+  const vulkan::DeviceSnapshot device = opened.snapshots.front();
   if (options.size.preset != "auto") options.size.fixed_preset();
+  if (options.watch) watch(options, evaluation, task, candidates.front(), std::move(opened));
   for (const NamedCandidate& candidate : candidates) {
     check_sizes_of(candidate, options, device, evaluation.recorded);
   }
   if (evaluation.recorded) {
     std::fputs(recorded_notice(*evaluation.recorded, device.name).c_str(), stderr);
   }
-  Run run(options, candidates);
+  Run run(options, evaluation, candidates);
   int signal = 0;
   {
     const StopSignals signals([](int) {});
-    run.judge_on(std::move(opened.judges), evaluation, signals.gently());
+    run.judge_on(std::move(opened.judges), signals.gently());
     signal = signals.signal();
   }
-  const std::vector<Result>& results = run.results();
+  const std::vector<Result> results = run.results();
+  const std::optional<Comparison> both = options.compare ? comparison_of(results) : std::nullopt;
   if (options.json) {
-    say(results_json(results) + "\n");
+    say(both ? json_document(*both) : results_json(results));
   } else {
-    if (results.size() > 1) say(summary_of(results));
-    if (device.software() && !results.empty()) say(software_warning(device.name) + "\n");
+    if (both) {
+      say(format_comparison(*both));
+    } else if (results.size() > 1) {
+      say(summary_of(results));
+    }
+    if (device.software() && !results.empty() && !options.check) {
+      say(software_warning(device.name) + "\n");
+    }
   }
   if (const std::string lost = run.output().finish(); !lost.empty()) {
     warn(lost);
@@ -172,7 +332,7 @@ int run_run(const RunOptions& options) {
          (options.output.empty() ? "" : "; results are in " + shown(options.output)));
     return 128 + signal;
   }
-  return reach(results, options.fail_under) ? kDone : kFailed;
+  return reach(results, options) ? kDone : kFailed;
 }
 
 }  // namespace
@@ -185,35 +345,61 @@ Verb add_run(Command program) {
       "eager baseline on fresh inputs, checks every element of every timed output, and reports "
       "verdict, speedup with its 95% interval, times and rates. Exit code 1 when one does not "
       "pass. Ctrl-C ends it after what has been judged, which is printed and kept; exit code 130 "
-      "then.",
+      "then. "
+      "The folder of a run of kbench generate is judged again, without asking a model: as it was "
+      "begun, what is not judged yet (of --no-judge, or where a judge failed); on another device "
+      "or at other sizes every different candidate, into a file of results under RUN/judged. The "
+      "best candidate of each model on each task is measured once more, on fresh inputs, where it "
+      "was chosen among several measurements, into RUN/confirmed.jsonl, which kbench report goes "
+      "by: the best of many noisy measurements is too good.",
       "  kbench run my/relu.yaml\n"
       "  kbench run model_new.py --task level1/19\n"
       "  kbench run my/ other.yaml --preset smoke --device cpu\n"
+      "  kbench run my/ --check                  whether they compile\n"
+      "  kbench run my/relu.yaml --watch         again after each save\n"
+      "  kbench run old.yaml new.yaml --compare\n"
       "  kbench run my/relu.yaml --fail-under 1.2\n"
       "  kbench run my/ --server http://gpu-host:8000\n"
       "  kbench show relu --preset smoke --candidate | kbench run - --preset smoke\n"
-      "  kbench run my/relu.yaml --validate --input-seed 7 --json");
+      "  kbench run my/relu.yaml --validate --input-seed 7 --json\n"
+      "  kbench run run1 --device 1 --preset v0.1");
   app.add_option("CANDIDATE", options->candidates,
                  "YAML files, Python files with a ModelNew, folders, or - for one on standard "
-                 "input",
+                 "input; or a run's folder",
                  readable_or_dash())
       .required();
-  app.add_option("--tasks PATH,...", options->tasks,
-                 "Files of tasks of your own, or folders of them, that candidates are of")
-      .comma_separated();
-  app.add_option("--task TASK", options->task,
-                 "The task of a ModelNew that names none: level1/19, or its name");
+  app.add_option("--task,--tasks TASK,...", options->task,
+                 "The task of a ModelNew that names none: level1/19, or its name; files of tasks "
+                 "of your own, or folders of them, that candidates are of");
+  const Command how = app.in_group("How");
+  const Option check = how.add_flag(
+      "--check", options->check,
+      "Only read and compile, at the preset's sizes, without running: the best verdict is "
+      "`compiles`");
+  const Option compare = how.add_flag(
+      "--compare", options->compare,
+      "Two candidates of one task: also what the second gains over the first, with its 95% "
+      "interval, of speedups that are each paired with the baseline");
+  const Option watch = how.add_flag("--watch", options->watch,
+                                    "One candidate, again whenever a file beside it is saved, "
+                                    "with device, compiler and baseline kept warm");
+  how.add_flag("--confirm", options->confirm,
+               "Of a run: measure all winners once more, and nothing else");
   options->size.add_to(app, /*with_auto=*/true);
   options->device.add_remote_to(app);
   options->measure.add_to(app);
   const Command output = app.in_group("Output");
-  output.add_option(
+  const Option fail_under = output.add_option(
       "--fail-under P", options->fail_under,
       "Exit code 1 also where a candidate's speedup (the median, not its interval) is "
       "below P",
       within(0, 1e6));
-  output.add_option("--output FILE", options->output, "Append results to a file of JSON lines");
-  output.add_flag("--json", options->json, "Results as JSON on standard output");
+  const Option file =
+      output.add_option("--output FILE", options->output, "Append results to a file of JSON lines");
+  const Option json =
+      output.add_flag("--json", options->json, "Results as JSON on standard output");
+  for (const Option& other : {compare, fail_under, file}) check.excludes(other);
+  for (const Option& other : {compare, fail_under, file, json}) watch.excludes(other);
   return {app, [options] { return run_run(*options); }};
 }
 

@@ -28,27 +28,24 @@ struct Verb {
 Verb add_list(Command program);
 Verb add_show(Command program);
 Verb add_devices(Command program);
-Verb add_check(Command program);
 Verb add_run(Command program);
-Verb add_compare(Command program);
 Verb add_new(Command program);
 Verb add_task(Command program);
 Verb add_audit(Command program);
 Verb add_diagnose(Command program);
-Verb add_repl(Command program);
 Verb add_verify(Command program);
 Verb add_reference(Command program);
 Verb add_baseline(Command program);
-Verb add_prompt(Command program);
-Verb add_models(Command program);
-Verb add_extract(Command program);
 Verb add_import(Command program);
 Verb add_generate(Command program);
-Verb add_judge(Command program);
-Verb add_transcript(Command program);
+Verb add_model(Command program);
+// The verbs of `kbench model`.
+Verb add_model_prompt(Command model);
+Verb add_model_extract(Command model);
+Verb add_model_transcript(Command model);
+Verb add_model_check(Command model);
 Verb add_report(Command program);
 Verb add_serve(Command program);
-Verb add_score(Command program);
 Verb add_help(Command program);
 /// The main job, which has no verb. `benchmark_flags`: Google Benchmark's flags, removed from the
 /// command line before it was parsed.

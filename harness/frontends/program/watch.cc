@@ -44,33 +44,13 @@ bool Watch::take_saves() {
   }
 }
 
-void Watch::drain() { take_saves(); }
-
-std::optional<std::string> Watch::take_line() {
-  const size_t newline = input_.find('\n');
-  if (newline == input_.npos && !(input_ended_ && !input_.empty())) return std::nullopt;
-  std::string line = input_.substr(0, newline);
-  input_.erase(0, newline == input_.npos ? newline : newline + 1);
-  return line;
-}
-
-Watch::Happened Watch::next() {
-  bool saved = false;
-  for (;;) {
-    if (auto line = take_line()) return {What::line, *std::move(line)};
-    if (input_ended_) return {};
-    pollfd ready[2] = {{STDIN_FILENO, POLLIN, 0}, {events_.get(), POLLIN, 0}};
-    const int count = poll(ready, 2, saved ? kQuietMs : -1);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw_io("wait for", "standard input");
-    if (count == 0 && saved) return {What::saved, ""};
-    if (ready[1].revents != 0) saved |= take_saves();
-    if (ready[0].revents == 0) continue;
-    char buffer[4096];
-    const ssize_t got = read(STDIN_FILENO, buffer, sizeof buffer);
-    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (got <= 0) input_ended_ = true;
-    if (got > 0) input_.append(buffer, static_cast<size_t>(got));
+void Watch::wait() {
+  for (bool saved = false;;) {
+    pollfd ready = {events_.get(), POLLIN, 0};
+    const int count = poll(&ready, 1, saved ? kQuietMs : -1);
+    if (count < 0 && errno != EINTR) throw_io("watch", "a folder");
+    if (count == 0) return;
+    saved |= take_saves();
   }
 }
 

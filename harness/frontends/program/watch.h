@@ -1,7 +1,6 @@
-// Waits for a line on standard input or a saved file, whichever comes first.
+// Waits until a file in a folder is saved.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "libkbench/base/unique_fd.h"
@@ -10,26 +9,17 @@ namespace kbench::program {
 
 class Watch {
  public:
-  /// Watches the files in a folder, without sub-folders. Throws kIo.
+  /// Throws kIo if the folder cannot be watched.
   explicit Watch(const std::string& folder);
 
-  enum class What { line, saved, end };
-  struct Happened {
-    What what = What::end;  ///< end: standard input has ended
-    std::string line;
-  };
-  /// Several saves within 0.1 s count as one.
-  Happened next();
-  /// Discards saves so far.
-  void drain();
+  /// Blocks until a file was saved in the folder, since the last call or from now on, and nothing
+  /// more is saved for a moment. What editors keep for themselves does not count. Throws kIo.
+  void wait();
 
  private:
-  std::optional<std::string> take_line();
   bool take_saves();
 
   UniqueFd events_;
-  std::string input_;
-  bool input_ended_ = false;
 };
 
 }  // namespace kbench::program

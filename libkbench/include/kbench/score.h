@@ -41,7 +41,6 @@ std::string baseline_kind(const Result& result);
 /// of one's own need not be known here, and a candidate that could not be read may name none.
 void require_known_tasks(std::span<const ResultLine> lines, std::span<const Task> suite = tasks());
 
-enum class Contradiction { refuse, take_last };
 /// Results of one file or several as one list with one result for each set and task, in the order
 /// in which they come.
 ///   - Equal results of one experiment (Experiment::key) count once: those that did not pass where
@@ -52,9 +51,8 @@ enum class Contradiction { refuse, take_last };
 ///     an edited candidate or measures again; but the verdict of one experiment does not change.
 ///   - All else is a contradiction: two outcomes of one experiment, or two experiments for one set
 ///     and task in different files, between which there is no order. Throws kInvalidArgument that
-///     says which, in what they differ and where they stand; or takes the one that comes last.
-std::vector<Result> merge_results(std::span<const ResultLine> lines,
-                                  Contradiction on_contradiction = Contradiction::refuse);
+///     says which, in what they differ and where they stand.
+std::vector<Result> merge_results(std::span<const ResultLine> lines);
 
 /// fast_p (Ouyang et al., "KernelBench", 2025): correct and speedup > p, over `tasks`. A task
 /// without a passing result counts as failed.

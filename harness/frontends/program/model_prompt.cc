@@ -4,12 +4,13 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "harness/evaluate/client/device_list.h"
+#include "harness/frontends/program/json_documents.h"
 #include "harness/frontends/program/options.h"
 #include "harness/frontends/program/prompt_sets.h"
+#include "harness/frontends/program/terminal.h"
 #include "harness/frontends/program/verbs.h"
 #include "kbench/candidate.h"
 #include "kbench/error.h"
@@ -19,7 +20,6 @@
 #include "kbench/result.h"
 #include "kbench/text.h"
 #include "libkbench/base/enum_names.h"
-#include "libkbench/base/json_text.h"
 #include "libkbench/candidate/files.h"
 #include "libkbench/core/in_words.h"
 
@@ -30,15 +30,25 @@ struct PromptOptions : PromptFlags {
   std::string task;
   SizeOptions size;
   DeviceOptions device;
-  bool no_device = false;
-  std::string roof, feedback, candidate;
+  std::string feedback, candidate;
   bool json = false, check = false;
 };
+
+/// The document of --json.
+struct PromptDocument {
+  std::string task, prompt, prompt_hash, preset;
+  DType dtype = DType::f32;
+  std::optional<std::string> device;
+  size_t characters = 0, budget = 0;
+  std::vector<std::string> examples;
+  std::vector<Message> messages;
+};
+KBENCH_FIELDS(PromptDocument, task, prompt, prompt_hash, preset, dtype, device, characters, budget,
+              examples, messages)
 
 /// The chosen device; with "auto" the best, if there is one. None, with a warning, if it does not
 /// support the language.
 std::optional<DeviceSummary> device_for(const PromptOptions& options) {
-  if (options.no_device) return std::nullopt;
   try {
     const vulkan::DeviceSnapshot device = options.device.choose();
     const std::string why = why_not_taken(prompt_language_from_name(options.language), device);
@@ -54,18 +64,12 @@ std::optional<DeviceSummary> device_for(const PromptOptions& options) {
   }
 }
 
-PromptContext context_for(const PromptOptions& options) {
-  PromptContext context;
+PromptContext context_for(const PromptOptions& options, const Prompts& prompts) {
+  PromptContext context = context_of(prompts.settings());
   context.preset = options.size.fixed_preset();
   context.overrides = options.size.overrides();
   context.dtype = options.size.dtype();
-  context.device = device_for(options);
-  if (!options.roof.empty()) read_roof(options.roof, context);
-  context.shots = options.shots;
-  context.precision = !options.no_precision;
-  context.code = options.code;
-  context.reference = options.reference;
-  context.builtins = builtins_from_name(options.builtins);
+  if (prompts.settings().device) context.device = device_for(options);
   context.language = prompt_language_from_name(options.language);
   return context;
 }
@@ -119,35 +123,12 @@ ShownAttempt attempt_from(const PromptOptions& options, const Task& task) {
   return shown_attempt;
 }
 
-void print_json(const Prompts& prompts, const Task& task, const PromptContext& context,
-                const std::vector<Message>& messages) {
-  nlohmann::ordered_json document;
-  document["task"] = to_string(task.id);
-  document["prompt"] = prompts.name();
-  document["prompt_hash"] = prompts.hash();
-  document["preset"] = std::string(name_of(context.preset));
-  document["dtype"] = std::string(name_of(context.dtype));
-  if (context.device) {
-    document["device"] = context.device->name;
-  } else {
-    document["device"] = nullptr;
-  }
-  document["characters"] = characters_of(messages);
-  document["budget"] = prompts.budget();
-  document["examples"] = nlohmann::ordered_json::array();
-  for (const TaskId& id : prompts.examples(task, context)) {
-    document["examples"].push_back(to_string(id));
-  }
-  document["messages"] = nlohmann::ordered_json::parse(messages_json(messages));
-  std::printf("%s\n", json_text(document, 2).c_str());
-}
-
 int run_prompt(const PromptOptions& options) {
   const Prompts prompts = find_prompts(options.prompt);
   if (options.check) {
-    const std::vector<std::string> problems = check_prompts(
-        prompts, options.size.fixed_preset(), options.size.dtype(), options.shots,
-        builtins_from_name(options.builtins), prompt_language_from_name(options.language));
+    const std::vector<std::string> problems =
+        check_prompts(prompts, options.size.fixed_preset(), options.size.dtype(),
+                      prompt_language_from_name(options.language));
     for (const std::string& problem : problems) std::printf("%s\n", problem.c_str());
     if (problems.empty()) {
       std::printf("%s: the prompts of all %zu tasks are whole and within %zu characters\n",
@@ -156,15 +137,29 @@ int run_prompt(const PromptOptions& options) {
     return problems.empty() ? kDone : kFailed;
   }
   if (options.task.empty()) {
-    throw Error(ErrorCode::kInvalidArgument, "kbench prompt takes a task, or --check");
+    throw Error(ErrorCode::kInvalidArgument, "kbench model prompt takes a task, or --check");
   }
   const Task& task = task_argument(options.task);
-  const PromptContext context = context_for(options);
+  const PromptContext context = context_for(options, prompts);
   const std::vector<Message> messages =
       options.feedback.empty() ? prompts.first(task, context)
                                : prompts.repair(task, context, {attempt_from(options, task)});
   if (options.json) {
-    print_json(prompts, task, context, messages);
+    PromptDocument document{
+        .task = to_string(task.id),
+        .prompt = prompts.name(),
+        .prompt_hash = prompts.hash(),
+        .preset = std::string(name_of(context.preset)),
+        .dtype = context.dtype,
+        .device = context.device ? std::optional(context.device->name) : std::nullopt,
+        .characters = characters_of(messages),
+        .budget = prompts.budget(),
+        .examples = {},
+        .messages = messages};
+    for (const TaskId& id : prompts.examples(task, context)) {
+      document.examples.push_back(to_string(id));
+    }
+    say(json_document(document));
     return kDone;
   }
   for (const Message& message : messages) {
@@ -178,27 +173,22 @@ int run_prompt(const PromptOptions& options) {
 
 }  // namespace
 
-Verb add_prompt(Command program) {
+Verb add_model_prompt(Command model) {
   auto options = std::make_shared<PromptOptions>();
-  const Command app = program.add_verb(
+  const Command app = model.add_verb(
       "prompt", "The messages that ask a language model for a kernel",
       "Prints the messages that ask a language model for a candidate of a task, and their length. "
       "Nothing is sent. With --feedback the messages ask for a better one, with the result of the "
       "last. With --check the prompts of all tasks are rendered and held to their budget.",
-      "  kbench prompt level1/19\n"
-      "  kbench prompt 3/10 --shots 2 --code --json\n"
-      "  kbench prompt 2/12 --language cuda\n"
-      "  kbench prompt 1/23 --feedback results.jsonl --candidate my/softmax.yaml\n"
-      "  kbench prompt --check --prompt my-prompts/");
+      "  kbench model prompt level1/19\n"
+      "  kbench model prompt 3/10 --prompt my-prompts/ --json\n"
+      "  kbench model prompt 2/12 --language cuda\n"
+      "  kbench model prompt 1/23 --feedback results.jsonl --candidate my/softmax.yaml\n"
+      "  kbench model prompt --check --prompt my-prompts/");
   app.add_option("TASK", options->task, "The task: level1/19, 1/19, or its name");
   options->size.add_to(app, /*with_auto=*/false, "v0.1");
-  options->PromptFlags::add_to(app, 100);
+  options->PromptFlags::add_to(app);
   options->device.add_to(app, /*with_validate=*/false);
-  const Command device = app.in_group("Device");
-  device.add_flag("--no-device", options->no_device, "Leave out the part on the device");
-  device.add_option("--roof FILE", options->roof,
-                    "The device's measured rates, from a file of kbench baseline --output",
-                    readable());
   const Command repair = app.in_group("Repair");
   repair.add_option("--feedback FILE", options->feedback,
                     "A results file; the prompt asks to repair its last result of the task",

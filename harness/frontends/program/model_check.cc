@@ -1,15 +1,16 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
+#include "harness/frontends/program/json_documents.h"
 #include "harness/frontends/program/options.h"
+#include "harness/frontends/program/run_setup.h"
+#include "harness/frontends/program/terminal.h"
 #include "harness/frontends/program/text.h"
 #include "harness/frontends/program/verbs.h"
 #include "kbench/openai_model.h"
 #include "kbench/text.h"
-#include "libkbench/base/json_text.h"
 
 namespace kbench::program {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 struct ModelsOptions {
   std::string file;
   std::vector<std::string> names;
-  bool only_list = false, json = false;
+  bool json = false;
 };
 
 /// The outcome of asking one model.
@@ -28,24 +29,6 @@ struct Asked {
   std::optional<Answer> answer;
   std::string failure;
 };
-
-std::vector<ModelConfig> chosen(const ModelsOptions& options) {
-  std::vector<ModelConfig> models = read_models(options.file);
-  if (options.names.empty()) return models;
-  std::vector<ModelConfig> picked;
-  for (const std::string& name : options.names) {
-    const auto found = std::find_if(models.begin(), models.end(),
-                                    [&](const ModelConfig& model) { return model.name == name; });
-    if (found == models.end()) {
-      std::string known;
-      for (const ModelConfig& each : models) known += (known.empty() ? "" : ", ") + each.name;
-      throw Error(ErrorCode::kNotFound, shown(options.file) + " has no model called '" +
-                                            shown(name) + "'; it has " + shown(known, 500));
-    }
-    picked.push_back(*found);
-  }
-  return picked;
-}
 
 std::string count_or_unknown(const std::optional<int64_t>& count) {
   return count ? std::to_string(*count) : "?";
@@ -62,7 +45,7 @@ void look_up(OpenAiModel& model, Asked& asked) {
   }
 }
 
-Asked ask(ModelConfig config, bool only_list, std::vector<std::string>& notes) {
+Asked ask(ModelConfig config, std::vector<std::string>& notes) {
   config.tries = std::min(config.tries, 2);
   Asked asked;
   asked.name = config.name;
@@ -75,10 +58,9 @@ Asked ask(ModelConfig config, bool only_list, std::vector<std::string>& notes) {
     };
     OpenAiModel model(std::move(config), std::move(hooks));
     look_up(model, asked);
-    if (only_list) return asked;
     asked.answer = model.ask({.messages = {{Role::user, "Answer with the word yes."}},
                               .sampling = {.max_tokens = 64},
-                              .purpose = "kbench models"},
+                              .purpose = "kbench model check"},
                              {});
   } catch (const Error& e) {
     asked.failure = e.what();
@@ -92,7 +74,6 @@ std::vector<std::string> row_of(const Asked& asked) {
   const std::string listed = !asked.listed   ? "lists none"
                              : *asked.listed ? "yes"
                                              : "no, of " + std::to_string(asked.others);
-  if (!asked.answer) return {asked.name, listed};
   const Answer& answer = *asked.answer;
   const std::string text = answer.text.empty() ? "(nothing)" : answer.text;
   return {asked.name,
@@ -104,58 +85,75 @@ std::vector<std::string> row_of(const Asked& asked) {
           shown(answer.served_by, 40)};
 }
 
-nlohmann::ordered_json json_of(const Asked& asked) {
-  using Json = nlohmann::ordered_json;
-  Json json = {{"name", asked.name}, {"listed", or_null(asked.listed)}, {"answer", nullptr}};
+struct AnswerLine {
+  std::string text, finish;
+  double seconds = 0;
+  std::optional<int64_t> input_tokens, output_tokens;
+  std::string served_by;
+};
+KBENCH_FIELDS(AnswerLine, text, finish, seconds, input_tokens, output_tokens, served_by)
+
+struct ModelLine {
+  std::string name;
+  std::optional<bool> listed;
+  std::optional<AnswerLine> answer;
+  std::optional<std::string> failure;
+};
+KBENCH_FIELDS(ModelLine, name, listed, answer, failure)
+
+/// The document of --json.
+struct ModelsDocument {
+  std::vector<ModelLine> models;
+  std::vector<std::string> notes;
+};
+KBENCH_FIELDS(ModelsDocument, models, notes)
+
+ModelLine line_of(const Asked& asked) {
+  ModelLine line{asked.name, asked.listed, std::nullopt, std::nullopt};
   if (asked.answer) {
     const Answer& answer = *asked.answer;
-    json["answer"] = {{"text", answer.text},
-                      {"finish", answer.finish},
-                      {"seconds", answer.seconds},
-                      {"input_tokens", or_null(answer.usage.input)},
-                      {"output_tokens", or_null(answer.usage.output)},
-                      {"served_by", answer.served_by}};
+    line.answer = {answer.text,        answer.finish,       answer.seconds,
+                   answer.usage.input, answer.usage.output, answer.served_by};
   }
-  json["failure"] = asked.failure.empty() ? Json(nullptr) : Json(asked.failure);
-  return json;
+  if (!asked.failure.empty()) line.failure = asked.failure;
+  return line;
 }
 
 /// Asks each model once. Returns whether all answered.
 bool ask_models(const ModelsOptions& options) {
   std::vector<std::vector<std::string>> table = {
       {"model", "listed", "answer", "time", "tokens in", "out", "served by"}};
-  nlohmann::ordered_json models = nlohmann::ordered_json::array();
-  std::vector<std::string> notes;
+  ModelsDocument document;
+  std::vector<std::string>& notes = document.notes;
   bool all = true;
-  for (ModelConfig& config : chosen(options)) {
-    const Asked asked = ask(std::move(config), options.only_list, notes);
+  for (ModelConfig& config :
+       chosen_models(read_models(options.file), options.names, options.file)) {
+    const Asked asked = ask(std::move(config), notes);
     all &= asked.failure.empty();
     table.push_back(row_of(asked));
-    models.push_back(json_of(asked));
+    document.models.push_back(line_of(asked));
   }
   if (options.json) {
-    const nlohmann::ordered_json document = {{"models", models}, {"notes", notes}};
-    std::printf("%s\n", json_text(document, 2).c_str());
+    say(json_document(document));
     return all;
   }
-  std::printf("%s", format_table(table).c_str());
-  for (const std::string& note : notes) std::printf("%s\n", shown(note, 1000).c_str());
+  say(format_table(table));
+  for (const std::string& note : notes) say(shown(note, 1000) + "\n");
   return all;
 }
 
 }  // namespace
 
-Verb add_models(Command program) {
+Verb add_model_check(Command model) {
   auto options = std::make_shared<ModelsOptions>();
   const Command app =
-      program.add_verb("models", "Whether the language models of a file answer",
-                       "Reads a models file, asks each server what it serves, and each model for "
-                       "one word. Exit code 1 when one does not answer.",
-                       "  kbench models models.yaml\n"
-                       "  kbench models models.yaml --model coder,small --only-list");
+      model.add_verb("check", "Whether the language models of a file answer",
+                     "Reads a models file, asks each server what it serves, and each model for "
+                     "one word. Exit code 1 when one does not answer.",
+                     "  kbench model check models.yaml\n"
+                     "  kbench model check models.yaml --model coder,small");
   app.add_option("FILE", options->file, "A models file", readable()).required();
   app.add_option("--model NAME,...", options->names, "Only these, by name").comma_separated();
-  app.add_flag("--only-list", options->only_list, "Send no prompt: spend no token");
   app.in_group("Output").add_flag("--json", options->json, "The same as JSON on standard output");
   return {app, [options] {
             forbid_core_dumps();

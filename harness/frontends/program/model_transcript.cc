@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 
@@ -11,7 +10,9 @@
 #include "harness/evaluate/generate/line_file.h"
 #include "harness/evaluate/generate/run_folder.h"
 #include "harness/evaluate/generate/settings.h"
+#include "harness/frontends/program/json_documents.h"
 #include "harness/frontends/program/options.h"
+#include "harness/frontends/program/terminal.h"
 #include "harness/frontends/program/text.h"
 #include "harness/frontends/program/verbs.h"
 #include "kbench/attempt.h"
@@ -19,7 +20,6 @@
 #include "kbench/exchange.h"
 #include "kbench/text.h"
 #include "libkbench/base/files.h"
-#include "libkbench/base/json_text.h"
 
 namespace kbench::program {
 namespace {
@@ -27,6 +27,14 @@ namespace {
 namespace fs = std::filesystem;
 using generate::RunFolder;
 using Json = nlohmann::ordered_json;
+
+/// Attempts of a model at a task, where no task is asked for.
+struct TaskLine {
+  std::string model;
+  TaskId task;
+  int attempts = 0, passed = 0;
+};
+KBENCH_FIELDS(TaskLine, model, task, attempts, passed)
 
 struct TranscriptOptions {
   std::string run, what, model;
@@ -127,8 +135,6 @@ void print_attempt(const RunFolder& folder, const Attempt& attempt, bool whole_p
   heading(format_outcome(attempt));
 }
 
-void print_json(const Json& json) { std::printf("%s\n", json_text(json, 2).c_str()); }
-
 /// An attempt as in attempts.jsonl, with prompt and answer if `conversation`.
 Json json_of(const RunFolder& folder, const Attempt& attempt, bool conversation) {
   Json json = Json::parse(to_json(attempt));
@@ -150,13 +156,14 @@ int run_transcript(const TranscriptOptions& options) {
   const Wanted wanted = parse_wanted(options.what);
   using Key = std::tuple<std::string, TaskId, int, int>;
   std::map<Key, Attempt> found;  // if made twice, the last one counts
-  std::map<std::tuple<std::string, TaskId>, std::pair<int, int>> counts;
+  std::map<std::tuple<std::string, TaskId>, TaskLine> counts;
   read_attempts(folder.attempts(), [&](const Attempt& a) {
     if (!options.model.empty() && a.model != options.model) return;
     if (!wanted.task) {
-      auto& [attempts, passed] = counts[{a.model, a.task}];
-      ++attempts;
-      passed += a.correct();
+      TaskLine& line =
+          counts.try_emplace({a.model, a.task}, TaskLine{a.model, a.task}).first->second;
+      ++line.attempts;
+      line.passed += a.correct();
       return;
     }
     if (a.task != *wanted.task || (wanted.sample > 0 && a.sample != wanted.sample)) return;
@@ -164,23 +171,18 @@ int run_transcript(const TranscriptOptions& options) {
     found.insert_or_assign({a.model, a.task, a.sample, a.attempt}, a);
   });
   if (!wanted.task && options.json) {
-    Json list = Json::array();
-    for (const auto& [key, count] : counts) {
-      list.push_back({{"model", std::get<0>(key)},
-                      {"task", to_string(std::get<1>(key))},
-                      {"attempts", count.first},
-                      {"passed", count.second}});
-    }
-    print_json(list);
+    std::vector<TaskLine> list;
+    for (const auto& [key, line] : counts) list.push_back(line);
+    say(json_document(list));
     return kDone;
   }
   if (!wanted.task) {
     std::vector<std::vector<std::string>> rows = {{"model", "task", "attempts", "passed"}};
-    for (const auto& [key, count] : counts) {
-      rows.push_back({shown(std::get<0>(key)), to_string(std::get<1>(key)),
-                      std::to_string(count.first), std::to_string(count.second)});
+    for (const auto& [key, line] : counts) {
+      rows.push_back({shown(line.model), to_string(line.task), std::to_string(line.attempts),
+                      std::to_string(line.passed)});
     }
-    std::fputs(format_table(rows).c_str(), stdout);
+    say(format_table(rows));
     return kDone;
   }
   if (found.empty()) {
@@ -193,7 +195,7 @@ int run_transcript(const TranscriptOptions& options) {
     for (const auto& [key, attempt] : found) {
       list.push_back(json_of(folder, attempt, wanted.sample > 0));
     }
-    print_json(list);
+    say(json_text(list, 2) + "\n");
     return kDone;
   }
   const auto same_chain = [](const Attempt& a, const Attempt& b) {
@@ -214,16 +216,16 @@ int run_transcript(const TranscriptOptions& options) {
 
 }  // namespace
 
-Verb add_transcript(Command program) {
+Verb add_model_transcript(Command model) {
   auto options = std::make_shared<TranscriptOptions>();
-  const Command app = program.add_verb(
+  const Command app = model.add_verb(
       "transcript", "A run's conversations, readable",
       "Prints what was asked in a run and what was answered: which models and tasks there are, the "
       "attempts at one task, or a conversation with its prompts, answers and verdicts.",
-      "  kbench transcript run1\n"
-      "  kbench transcript run1 level1/19\n"
-      "  kbench transcript run1 1/19/3        the whole conversation of sample 3\n"
-      "  kbench transcript run1 1/19/3/2      its second attempt");
+      "  kbench model transcript run1\n"
+      "  kbench model transcript run1 level1/19\n"
+      "  kbench model transcript run1 1/19/3        the whole conversation of sample 3\n"
+      "  kbench model transcript run1 1/19/3/2      its second attempt");
   app.add_option("RUN", options->run, "The run's folder", readable()).required();
   app.add_option("TASK", options->what, "Which: TASK[/SAMPLE[/ATTEMPT]]");
   const Command output = app.in_group("Output");

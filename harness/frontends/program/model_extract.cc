@@ -5,14 +5,14 @@
 #include <iostream>
 #include <iterator>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
+#include "harness/frontends/program/json_documents.h"
+#include "harness/frontends/program/terminal.h"
 #include "harness/frontends/program/verbs.h"
 #include "kbench/extract.h"
 #include "kbench/text.h"
 #include "libkbench/base/files.h"
-#include "libkbench/base/json_text.h"
 
 namespace kbench::program {
 namespace {
@@ -20,10 +20,27 @@ namespace {
 namespace fs = std::filesystem;
 
 struct ExtractVerbOptions {
-  std::string answer, task, finish = "stop";
-  std::optional<std::string> into;
+  std::string answer, task;
+  std::optional<std::string> output;
   bool json = false;
 };
+
+struct FoundFile {
+  std::string path;
+  size_t bytes = 0;
+  std::string text;
+};
+KBENCH_FIELDS(FoundFile, path, bytes, text)
+
+/// The document of --json.
+struct ExtractDocument {
+  Outcome outcome = Outcome::candidate;
+  std::string explanation;
+  std::vector<FoundFile> files;
+  std::vector<std::string> leniencies;
+  std::optional<std::string> written_to;
+};
+KBENCH_FIELDS(ExtractDocument, outcome, explanation, files, leniencies, written_to)
 
 [[noreturn]] void refuse_folder(const std::string& folder, const std::string& why) {
   throw Error(ErrorCode::kIo, "cannot make folder " + shown(folder) + ": " + why);
@@ -86,59 +103,46 @@ void print_text(const Extraction& found) {
   if (!overlooked.empty()) std::printf("overlooked: %s\n", overlooked.c_str());
 }
 
-void print_json(const Extraction& found, const std::optional<std::string>& into) {
-  using Json = nlohmann::ordered_json;
-  Json json = {{"outcome", std::string(name_of(found.outcome))},
-               {"explanation", found.explanation},
-               {"files", Json::array()},
-               {"leniencies", found.leniencies},
-               {"written_to", into ? Json(*into) : Json(nullptr)}};
-  for (const auto& [path, text] : found.files) {
-    json["files"].push_back({{"path", path}, {"bytes", text.size()}, {"text", text}});
-  }
-  std::printf("%s\n", json_text(json, 2).c_str());
-}
-
 int run_extract(const ExtractVerbOptions& options) {
-  if (options.into && options.into->empty()) refuse_folder("", "it has no name");
   Answer answer;
   answer.text = options.answer == "-" ? std::string(std::istreambuf_iterator<char>(std::cin), {})
                                       : read_file(options.answer);
-  answer.finish = options.finish;
   const TaskId task = options.task.empty() ? TaskId{} : named_task(options.task).id;
   const Extraction found = extract(answer, task);
-  const bool writes = options.into && found.outcome == Outcome::candidate;
+  const bool writes = options.output && found.outcome == Outcome::candidate;
   if (!options.json) print_text(found);
-  if (writes) write_files(found, *options.into);
+  if (writes) write_files(found, *options.output);
   if (options.json) {
-    print_json(found, writes ? options.into : std::nullopt);
+    ExtractDocument document{found.outcome, found.explanation, {}, found.leniencies, std::nullopt};
+    for (const auto& [path, text] : found.files) {
+      document.files.push_back({path, text.size(), text});
+    }
+    if (writes) document.written_to = options.output;
+    say(json_document(document));
   } else if (writes) {
-    std::printf("written to %s\n", shown(*options.into).c_str());
+    std::printf("written to %s\n", shown(*options.output).c_str());
   }
   return found.outcome == Outcome::candidate ? kDone : kFailed;
 }
 
 }  // namespace
 
-Verb add_extract(Command program) {
+Verb add_model_extract(Command model) {
   auto options = std::make_shared<ExtractVerbOptions>();
-  const Command app = program.add_verb(
+  const Command app = model.add_verb(
       "extract", "The candidate in a language model's answer",
       "Finds the candidate in an answer as a language model writes it: a fenced YAML block with "
       "'kbench:', and a fenced block for each shader; or a fenced Python block that defines "
       "ModelNew. Says which files there are and what was overlooked. Exit code 1 when the answer "
       "holds none.",
-      "  kbench extract answer.md\n"
-      "  kbench extract - --task level1/19 --into my/relu < answer.md");
+      "  kbench model extract answer.md\n"
+      "  kbench model extract - --task level1/19 --output my/relu < answer.md");
   app.add_option("ANSWER", options->answer,
                  "A file with the answer's text, or - for standard input")
       .required();
   app.add_option("--task TASK", options->task, "The task that was asked for");
-  app.add_setting("--finish WORD", options->finish,
-                  "Why the answer ended: stop, length where it was cut off, or content_filter",
-                  member_of({"stop", "length", "content_filter"}));
   const Command output = app.in_group("Output");
-  output.add_option("--into DIR", options->into,
+  output.add_option("--output DIR", options->output,
                     "Write the files into this folder, a new or empty one");
   output.add_flag("--json", options->json, "What was found, the files too, as JSON");
   return {app, [options] { return run_extract(*options); }};
