@@ -7,7 +7,7 @@
 namespace kbench {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string with(const std::string& kernel, const std::string& step) {
   return "kbench: 1\ntask: level1/19\nkernels:\n  k: {source: x, " + kernel +

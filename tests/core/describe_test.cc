@@ -11,8 +11,8 @@
 namespace kbench {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// Line breaks and runs of spaces as one space.
 std::string joined_lines(const std::string& text) {

@@ -10,7 +10,7 @@
 namespace kbench {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(Graph, ErrorsNameOperatorAndShapes) {
   Graph g;

@@ -7,6 +7,7 @@
 
 #include "kbench/evaluate.h"
 #include "tests/cuda/specimen.h"
+#include "tests/support/devices.h"
 
 namespace kbench {
 namespace {
@@ -28,7 +29,7 @@ EvaluateOptions options() {
 class CudaOnDevice : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(CudaOnDevice, EverySpecimenGetsItsVerdict) {
-  if (list_devices(options().program).empty()) GTEST_SKIP() << "no Vulkan device";
+  if (!testing::has_device()) GTEST_SKIP() << "no Vulkan device";
   Evaluator evaluator(options());
   const Result first = evaluator.evaluate(cuda_specimens("honest").front().path);
   if (first.verdict == Verdict::unsupported) GTEST_SKIP() << first.message;

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
@@ -13,6 +12,7 @@
 #include "kbench/error.h"
 #include "tests/candidate/support.h"
 #include "tests/diagnose/faults.h"
+#include "tests/support/devices.h"
 
 namespace kbench {
 namespace {
@@ -23,19 +23,13 @@ using ::testing::Not;
 class Investigate : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    bool usable = false;
-    for (const DeviceSummary& device : list_devices(KBENCH_PROGRAM)) usable |= device.usable;
-    if (usable) judge_ = new client::JudgeClient(KBENCH_PROGRAM, "auto", false);
+    if (testing::has_device()) judge_ = new client::JudgeClient(KBENCH_PROGRAM, "auto", false);
   }
   static void TearDownTestSuite() {
     delete judge_;
     judge_ = nullptr;
   }
-  void SetUp() override {
-    if (judge_ != nullptr) return;
-    if (std::getenv("KBENCH_REQUIRE_VULKAN") != nullptr) FAIL() << "no Vulkan device";
-    GTEST_SKIP() << "no Vulkan device";
-  }
+  void SetUp() override { KBENCH_NEED_DEVICE(); }
 
   static diagnose::InvestigateOptions options() {
     diagnose::InvestigateOptions options;

@@ -26,7 +26,7 @@ void PrintTo(const Fuzzer& fuzzer, std::ostream* out) { *out << fuzzer.name; }
 const Fuzzer kFuzzers[] = {KBENCH_FUZZERS};
 #undef FUZZER
 
-class Corpus : public testing::TestWithParam<Fuzzer> {};
+class Corpus : public ::testing::TestWithParam<Fuzzer> {};
 
 TEST_P(Corpus, EndsInAnAnswerOrAnError) {
   std::vector<std::filesystem::path> files;
@@ -44,7 +44,7 @@ TEST_P(Corpus, EndsInAnAnswerOrAnError) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Fuzz, Corpus, testing::ValuesIn(kFuzzers),
+INSTANTIATE_TEST_SUITE_P(Fuzz, Corpus, ::testing::ValuesIn(kFuzzers),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "kbench/metrics.h"
 #include "tests/generate/ngram_model.h"
 #include "tests/generate/support.h"
+#include "tests/support/devices.h"
 
 namespace kbench::testing {
 namespace {
@@ -43,13 +44,7 @@ std::string as_answer(const std::string& set) {
 
 class NgramTest : public RunTest {
  protected:
-  void SetUp() override {
-    bool usable = false;
-    for (const DeviceSummary& device : list_devices(KBENCH_PROGRAM)) usable |= device.usable;
-    if (usable) return;
-    if (std::getenv("KBENCH_REQUIRE_VULKAN") != nullptr) FAIL() << "no Vulkan device";
-    GTEST_SKIP() << "no Vulkan device";
-  }
+  void SetUp() override { KBENCH_NEED_DEVICE(); }
   generate::RunOptions with_device(Plan plan, double temperature, int attempts) {
     // One far more often than the other: most answers are its own, some begin as one and go on as
     // the other.

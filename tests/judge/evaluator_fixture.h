@@ -4,12 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <memory>
 #include <string>
 
 #include "kbench/evaluate.h"
 #include "tests/candidate/support.h"
+#include "tests/support/devices.h"
 
 namespace kbench::testing {
 
@@ -21,12 +21,7 @@ class EvaluatorTest : public ::testing::Test {
   }
   static void TearDownTestSuite() { shared().reset(); }
   void SetUp() override {
-    bool usable = false;
-    for (const DeviceSummary& device : list_devices(KBENCH_PROGRAM)) usable |= device.usable;
-    if (!usable) {
-      if (std::getenv("KBENCH_REQUIRE_VULKAN") != nullptr) FAIL() << "no Vulkan device";
-      GTEST_SKIP() << "no Vulkan device";
-    }
+    KBENCH_NEED_DEVICE();
     options_.program = KBENCH_PROGRAM;
     options_.preset = "smoke";
     options_.plan.max_seconds = 0.05;

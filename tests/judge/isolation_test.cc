@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -24,10 +23,7 @@ class IsolationTest : public EvaluatorTest {
   void SetUp() override {
     EvaluatorTest::SetUp();
     if (IsSkipped() || HasFatalFailure()) return;
-    const auto devices = list_devices(KBENCH_PROGRAM);
-    const bool software =
-        std::ranges::any_of(devices, [](const auto& d) { return d.usable && d.type == "cpu"; });
-    if (!software) GTEST_SKIP() << "no software device";
+    if (!has_software_device()) GTEST_SKIP() << "no software device";
     options_.device = "cpu";
   }
 };

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <stdexcept>
 
@@ -77,17 +76,6 @@ Said run_in_shell(const std::string& script, const std::string& folder) {
   said.out = read_file(scratch / "out");
   said.err = read_file(scratch / "err");
   return said;
-}
-
-bool has_software_device() {
-  static const bool found = [] {
-    const auto devices =
-        nlohmann::json::parse(run_program({"devices", "--json"}).out, nullptr, false);
-    return devices.is_array() && std::any_of(devices.begin(), devices.end(), [](const auto& d) {
-             return d["type"] == "cpu" && d["usable"] == true;
-           });
-  }();
-  return found;
 }
 
 }  // namespace kbench::testing

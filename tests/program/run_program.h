@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/devices.h"
+
 namespace kbench::testing {
 
 struct Said {
@@ -39,14 +41,4 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-/// Whether the program sees a software device.
-bool has_software_device();
-
 }  // namespace kbench::testing
-
-/// Skips a test on a machine without lavapipe; there, KBENCH_REQUIRE_VULKAN=1 makes it fail.
-#define KBENCH_NEED_SOFTWARE_DEVICE()                                                    \
-  if (!::kbench::testing::has_software_device()) {                                       \
-    if (std::getenv("KBENCH_REQUIRE_VULKAN") != nullptr) FAIL() << "no software device"; \
-    GTEST_SKIP() << "no software device";                                                \
-  }

@@ -8,8 +8,8 @@
 namespace kbench {
 namespace {
 
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 std::string code_of(const std::string& task) {
   const Task& found = find_task(parse_task_id(task));

@@ -9,15 +9,15 @@
 namespace kbench {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::string listing_of(const std::string& task, Preset preset = Preset::v0_1) {
   const Task& found = find_task(parse_task_id(task));
   return folded_listing(found, *build_graph(found, preset));
 }
 
-class Level : public testing::TestWithParam<int> {};
+class Level : public ::testing::TestWithParam<int> {};
 
 /// The proof that nothing is lost: the text alone gives back every operator with its operands,
 /// attributes and types, and every name with its shape.
@@ -30,7 +30,7 @@ TEST_P(Level, IsGivenBackByItsListings) {
     }
   }
 }
-INSTANTIATE_TEST_SUITE_P(All, Level, testing::Values(1, 2, 3));
+INSTANTIATE_TEST_SUITE_P(All, Level, ::testing::Values(1, 2, 3));
 
 TEST(Listing, OfUnrolledStepsIsALoop) {
   const Task& task = find_task({3, 34});

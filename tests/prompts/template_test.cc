@@ -11,7 +11,7 @@ namespace kbench::prompts {
 namespace {
 
 using nlohmann::json;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::optional<std::string> partial(const std::string& name) {
   if (name == "greeting") return "hello {{name}}";

@@ -1,5 +1,6 @@
 """What tests on the CPU device share: `kbench serve --http`, a task and a candidate."""
 
+import functools
 import os
 import re
 import shutil
@@ -33,6 +34,7 @@ dispatch:
 """
 
 
+@functools.lru_cache(maxsize=None)
 def expect_device() -> None:
     """Skips where no device can be used."""
     said = subprocess.run([PROGRAM, "devices"], stdout=subprocess.PIPE, text=True).stdout

@@ -10,14 +10,14 @@
 namespace kbench::runner {
 namespace {
 
-using testing::Contains;
-using testing::IsSupersetOf;
-using testing::Not;
+using ::testing::Contains;
+using ::testing::IsSupersetOf;
+using ::testing::Not;
 
 constexpr const char* kFirst = "6c1e8f30-0b4e-7a55-9d0c-2f6f3a1b9e01";
 constexpr const char* kSecond = "b7d1c0aa-55f2-4c1d-8e33-90ab1cd2ef02";
 
-class DeviceFilesTest : public testing::Test {
+class DeviceFilesTest : public ::testing::Test {
  protected:
   void SetUp() override {
     for (const char* name : {"nvidia0", "nvidia1", "nvidiactl", "nvidia-uvm", "null"}) {

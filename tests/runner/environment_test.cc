@@ -7,9 +7,9 @@
 namespace kbench::runner {
 namespace {
 
-using testing::Contains;
-using testing::Not;
-using testing::StartsWith;
+using ::testing::Contains;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 TEST(SanitizedEnvironment, PassesDriversVariablesAndNoOthers) {
   setenv("VK_DRIVER_FILES_TEST", "a:b", 1);

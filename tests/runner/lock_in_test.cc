@@ -22,7 +22,7 @@
 namespace kbench::runner {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr const char* kFileVariable = "KBENCH_LOCK_IN_TEST_FILE";
 constexpr const char* kSoftwareVariable = "KBENCH_LOCK_IN_TEST_SOFTWARE";
@@ -53,7 +53,7 @@ class LockInTest : public vulkan::DeviceTest {
 
   /// Runs the current test in a child, as on a software device or not, and returns its status.
   int run_child(bool software, const vulkan::SharedMemory* memory = nullptr) {
-    const std::string file = testing::TempDir() + "kbench_lock_in_" + std::to_string(getpid());
+    const std::string file = ::testing::TempDir() + "kbench_lock_in_" + std::to_string(getpid());
     for (const char* suffix : {"", ".old"}) std::ofstream(file + suffix) << "private";
     std::vector<std::string> variables = sanitized_environment();
     variables.push_back(kFileVariable + ("=" + file));
@@ -63,7 +63,7 @@ class LockInTest : public vulkan::DeviceTest {
     for (std::string& each : variables) environment.push_back(each.data());
     environment.push_back(nullptr);
     const std::string filter = std::string("--gtest_filter=LockInTest.") +
-                               testing::UnitTest::GetInstance()->current_test_info()->name();
+                               ::testing::UnitTest::GetInstance()->current_test_info()->name();
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return -1;
     const UniqueFd here(ends[0]);

@@ -12,7 +12,7 @@
 namespace kbench::runner {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using vulkan::Resource;
 
 class ShaderInterfaceTest : public vulkan::DeviceTest {

@@ -12,6 +12,7 @@
 #include "kbench/evaluate.h"
 #include "tests/candidate/format_doc.h"
 #include "tests/candidate/support.h"
+#include "tests/support/devices.h"
 
 namespace kbench {
 namespace {
@@ -50,11 +51,7 @@ const Bad kBad[] = {
 
 class BadCandidates : public ::testing::Test {
  protected:
-  void SetUp() override {
-    if (!list_devices(KBENCH_PROGRAM).empty()) return;
-    if (std::getenv("KBENCH_REQUIRE_VULKAN") != nullptr) FAIL() << "no Vulkan device";
-    GTEST_SKIP() << "no Vulkan device";
-  }
+  void SetUp() override { KBENCH_NEED_DEVICE(); }
 
   static EvaluateOptions options() {
     EvaluateOptions options;

@@ -21,9 +21,8 @@ TEST_P(TrainPreset, BaselineIsRight) {
   }
 }
 
-#ifdef KBENCH_ALL_TASKS
 INSTANTIATE_TEST_SUITE_P(All, TrainPreset, ::testing::ValuesIn(tens_of_tasks()), tens_name);
-#else
+
 /// Rows that are scaled, recurrent layers: seconds each.
 INSTANTIATE_TEST_SUITE_P(Some, TrainPreset, ::testing::Values("level1/12", "level3/40"),
                          [](const auto& info) {
@@ -31,7 +30,6 @@ INSTANTIATE_TEST_SUITE_P(Some, TrainPreset, ::testing::Values("level1/12", "leve
                            std::ranges::replace(name, '/', '_');
                            return name;
                          });
-#endif
 
 }  // namespace
 }  // namespace kbench

@@ -9,7 +9,7 @@
 namespace kbench::vulkan {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr double kTimeoutSeconds = 30;
 constexpr uint32_t kCount = 1000;

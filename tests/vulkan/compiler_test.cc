@@ -9,7 +9,7 @@
 namespace kbench::vulkan {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr const char* kHeader =
     "#version 450\n"
@@ -55,7 +55,7 @@ TEST(ShaderCompiler, AShaderWithoutAVersionIsOf450) {
       "layout(local_size_x = 1) in;\n"
       "layout(binding = 0) buffer A { float a[]; };\nvoid main() { a[0] = fma(a[1], a[2], a[3]); "
       "}\n";
-  testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStdout();
   EXPECT_TRUE(compiler.compile(glsl(body)).ok());
   EXPECT_TRUE(
       compiler
@@ -71,7 +71,7 @@ TEST(ShaderCompiler, AShaderWithoutAVersionIsOf450) {
     EXPECT_THAT(outcome.diagnostics[0].message, HasSubstr("#version")) << version;
     EXPECT_EQ(outcome.diagnostics[0].line, version[0] == 'i' ? 8 : 7) << version;
   }
-  EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "");
 }
 
 TEST(ShaderCompiler, CountsLinesFromWhereTheTextStands) {
@@ -93,7 +93,7 @@ TEST(ShaderCompiler, ReportsEveryError) {
   for (const Diagnostic& each : outcome.diagnostics) {
     if (each.line > 0) lines.push_back(each.line);
   }
-  EXPECT_THAT(lines, testing::ElementsAre(4, 5));
+  EXPECT_THAT(lines, ::testing::ElementsAre(4, 5));
 }
 
 TEST(ShaderCompiler, AnErrorInAnIncludeKeepsTheIncludesOwnLines) {
@@ -193,7 +193,7 @@ TEST(ShaderCompiler, CompilesHlslWithItsOwnEntryPoint) {
   EXPECT_EQ(validate_spirv(outcome.spirv), "");
   const SpirvFacts facts = inspect_spirv(outcome.spirv);
   EXPECT_EQ(facts.local_size[0], 64u);
-  EXPECT_THAT(facts.bindings, testing::ElementsAre(0, 1));
+  EXPECT_THAT(facts.bindings, ::testing::ElementsAre(0, 1));
 }
 
 TEST(ShaderCompiler, HlslErrorsNameTheirLineToo) {

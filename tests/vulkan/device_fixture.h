@@ -21,7 +21,7 @@ namespace kbench::vulkan {
 /// One device for all tests of a program, with the validation layer on: its messages fail the test
 /// that caused them. Without any device tests are skipped, or fail under KBENCH_REQUIRE_VULKAN=1.
 /// KBENCH_TEST_VALIDATE=0 leaves the layer out, for machines that lack it.
-class DeviceTest : public testing::Test {
+class DeviceTest : public ::testing::Test {
  protected:
   static std::unique_ptr<Device>& shared() {
     static std::unique_ptr<Device> device;

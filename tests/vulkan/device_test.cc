@@ -10,7 +10,7 @@
 namespace kbench::vulkan {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST_F(DeviceTest, SnapshotHoldsWhatKbenchNeeds) {
   const DeviceSnapshot& snapshot = device().snapshot();

@@ -9,7 +9,7 @@
 namespace kbench::vulkan {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr uint32_t kBufferAdd = float_atomic(false, false, true);
 constexpr uint32_t kSharedAdd = float_atomic(true, false, true);
@@ -165,7 +165,7 @@ TEST_F(FloatAtomicsTest, AddUpInBuffersAndSharedMemory) {
   commands.begin();
   commands.dispatch(pipeline, std::vector{whole(out)}, {}, {10, 1, 1});
   commands.submit_and_wait(30);
-  EXPECT_THAT(download<float>(out), testing::ElementsAre(1 + 320, 3 + 1280, 7));
+  EXPECT_THAT(download<float>(out), ::testing::ElementsAre(1 + 320, 3 + 1280, 7));
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace kbench::vulkan {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 class PipelineTest : public DeviceTest {
  protected:

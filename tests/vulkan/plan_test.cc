@@ -7,11 +7,11 @@
 namespace kbench::vulkan {
 namespace {
 
-using testing::Contains;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
-using testing::StrEq;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StrEq;
 
 DeviceSnapshot discrete() {
   DeviceSnapshot snapshot;

@@ -20,7 +20,7 @@
 namespace kbench::vulkan {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr const char* kSocketVariable = "KBENCH_SHARED_MEMORY_TEST_SOCKET";
 constexpr int kChildPassed = 42;  // told apart from a child that ran no test at all

@@ -11,8 +11,8 @@
 namespace kbench::vulkan {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 SpirvFacts frozen(const Spirv& spirv, const Specialization& values = {}) {
   return inspect_spirv(freeze_spirv(spirv, values, "main"));
@@ -95,7 +95,7 @@ TEST(FreezeSpirv, LeavesNoConstantToSpecialize) {
     EXPECT_FALSE(has(plain, op)) << op;
   }
   EXPECT_TRUE(has(plain, spv::OpConstantTrue)) << "any value but 0 is true";
-  EXPECT_THAT(constants(plain), testing::IsSupersetOf({3u, 0x40200000u, 0xfffffffeu}));
+  EXPECT_THAT(constants(plain), ::testing::IsSupersetOf({3u, 0x40200000u, 0xfffffffeu}));
   EXPECT_EQ(freeze_spirv(plain, {}, "main"), plain) << "nothing is left to do";
 }
 
@@ -233,9 +233,10 @@ TEST(FreezeSpirv, TakesNonSemanticInformationOut) {
       "layout(local_size_x = 1) in;\n"
       "layout(binding = 0) buffer A { float a[]; };\n"
       "void main() { debugPrintfEXT(\"%f\", a[0]); a[0] = 1.0; }\n");
-  EXPECT_THAT(inspect_spirv(spirv).instruction_sets, testing::Contains("NonSemantic.DebugPrintf"));
+  EXPECT_THAT(inspect_spirv(spirv).instruction_sets,
+              ::testing::Contains("NonSemantic.DebugPrintf"));
   EXPECT_THAT(frozen(spirv).instruction_sets,
-              testing::Not(testing::Contains("NonSemantic.DebugPrintf")));
+              ::testing::Not(::testing::Contains("NonSemantic.DebugPrintf")));
 }
 
 TEST(FreezeSpirv, RefusesWhatIsNotValid) {

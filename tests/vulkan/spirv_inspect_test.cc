@@ -13,8 +13,8 @@
 namespace kbench::vulkan {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 constexpr uint64_t kEndless = std::numeric_limits<uint64_t>::max();
 

@@ -11,8 +11,8 @@
 namespace kbench::vulkan {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 class SpirvInterfaceTest : public DeviceTest {
  protected:
@@ -170,7 +170,7 @@ TEST_F(SpirvInterfaceTest, LengthsCanBeAnsweredWithoutAsking) {
   EXPECT_EQ(run(told), (std::pair(9u, 16u)));
 }
 
-class TypedSpecialization : public testing::Test {
+class TypedSpecialization : public ::testing::Test {
  protected:
   const Spirv module_ = Assembly{
       .decorations =

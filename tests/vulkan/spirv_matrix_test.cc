@@ -14,9 +14,9 @@
 namespace kbench::vulkan {
 namespace {
 
-using testing::Contains;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 const char* const kMatrixHeader =
     "#version 450\n"

@@ -10,9 +10,9 @@
 namespace kbench::vulkan {
 namespace {
 
-using testing::Contains;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 TEST(InspectSpirv, ReadsBindingsAndLocalSize) {
   const SpirvFacts facts =
