@@ -12,35 +12,31 @@ namespace {
 
 constexpr int64_t kMostWarps = 32;
 constexpr int64_t kMostStages = 16;
-constexpr int64_t kMostCluster = 1024;  // far beyond any device
 
 }  // namespace
 
-void CandidateResolver::resolve_config(const TritonConfig& config, const SymbolTable& scope,
-                                       ResolvedKernel& resolved) {
+void CandidateResolver::resolve_triton(const SymbolTable& scope, ResolvedKernel& resolved) {
+  const Kernel& kernel = *resolved.kernel;
   resolved.num_warps = 4;
   resolved.num_stages = 3;
-  if (config.num_warps) {
-    const int64_t warps = scope.integer(*config.num_warps, 1, kMostWarps, "num_warps");
+  if (kernel.num_warps) {
+    const int64_t warps = scope.integer(*kernel.num_warps, 1, kMostWarps, "num_warps");
     if (!std::has_single_bit(static_cast<uint64_t>(warps))) {
-      fail_parse(config.num_warps->at,
+      fail_parse(kernel.num_warps->at,
                  "num_warps must be a power of two, but is " + std::to_string(warps));
     }
     resolved.num_warps = static_cast<uint32_t>(warps);
   }
-  if (config.num_stages) {
+  if (kernel.num_stages) {
     resolved.num_stages =
-        static_cast<uint32_t>(scope.integer(*config.num_stages, 1, kMostStages, "num_stages"));
+        static_cast<uint32_t>(scope.integer(*kernel.num_stages, 1, kMostStages, "num_stages"));
   }
 }
 
 void CandidateResolver::resolve_cuda(const Step& step, const SymbolTable& scope, Phase phase,
                                      ResolvedStep& resolved) {
-  for (const BufferPart& part : step.bind) {
-    if (part.length) {
-      fail_parse(part.length->at, "a pointer has no length: leave it out");
-    }
-    pack_argument({PushItem::Kind::address, part.name, part.offset}, scope, phase, resolved);
+  for (const Sourced& name : step.bind) {
+    pack_argument({PushItem::Kind::address, name}, scope, phase, resolved);
   }
   for (const PushItem& item : step.push) pack_argument(item, scope, phase, resolved);
   for (size_t i = 0; i < step.groups.size(); ++i) {
@@ -59,17 +55,6 @@ void CandidateResolver::resolve_cuda(const Step& step, const SymbolTable& scope,
     resolved.shared_bytes = static_cast<uint32_t>(
         scope.integer(*step.shared, 0, kMaxU32, "a number of bytes of shared memory"));
   }
-  if (!step.cluster.empty()) resolved.cluster = {1, 1, 1};
-  for (size_t i = 0; i < step.cluster.size(); ++i) {
-    resolved.cluster[i] = static_cast<uint32_t>(
-        scope.integer(step.cluster[i], 1, kMostCluster, "a number of blocks of a cluster"));
-    if (resolved.groups[i] % resolved.cluster[i] != 0) {
-      fail_parse(step.cluster[i].at, "a grid of " + std::to_string(resolved.groups[i]) +
-                                         " blocks in " + "xyz"[i] + " has no whole clusters of " +
-                                         std::to_string(resolved.cluster[i]));
-    }
-  }
-  resolved.cooperative = step.cooperative;
 }
 
 /// Appends a parameter at a multiple of its own size, as compilers lay parameters out.
@@ -80,7 +65,6 @@ void CandidateResolver::pack_argument(const PushItem& item, const SymbolTable& s
   NumberBits number{0, 8};
   if (item.kind == PushItem::Kind::address) {
     argument.buffer = buffer(item.value, phase);
-    number.bits = address_offset(item, argument.buffer, scope);
     touch(argument.buffer, phase);
   } else {
     number = number_bits(item, scope);

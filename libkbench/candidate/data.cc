@@ -27,8 +27,7 @@ uint32_t float_bits(const Sourced& expression, const SymbolTable& scope) {
   return std::bit_cast<uint32_t>(static_cast<float>(value));
 }
 
-/// The element that parts of a data buffer are counted in: 8 bytes where all numbers have 8,
-/// else 4.
+/// What Triton takes its pointer for: numbers of 8 bytes where all have 8, else of 4.
 DType element_type(const std::vector<PushItem>& items) {
   const auto is_wide = [](const PushItem& item) {
     return item.kind == Kind::u64 || item.kind == Kind::i64 || item.kind == Kind::f64;

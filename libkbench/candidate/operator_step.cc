@@ -19,6 +19,31 @@ int64_t integer_or_flag(const Sourced& value, const SymbolTable& scope) {
 
 }  // namespace
 
+/// A buffer that an operator writes.
+int CandidateResolver::written(const Sourced& name, Phase phase) const {
+  const int target = buffer(name, phase);
+  const BufferSlot& slot = result_.buffers[static_cast<size_t>(target)];
+  if (slot.kind != BufferSlot::Kind::temporary && slot.kind != BufferSlot::Kind::output) {
+    fail_parse(name.at, "a step cannot write to '" + name.text +
+                            "'; only outputs and temporaries can be written");
+  }
+  if (phase == Phase::dispatch && slot.setup) {
+    fail_parse(name.at, "'" + name.text + "' is written by setup; dispatch can only read it");
+  }
+  return target;
+}
+
+/// A buffer that an operator reads.
+int CandidateResolver::read(const Sourced& name, Phase phase) const {
+  const int source = buffer(name, phase);
+  const auto kind = result_.buffers[static_cast<size_t>(source)].kind;
+  if ((kind == BufferSlot::Kind::temporary || kind == BufferSlot::Kind::output) &&
+      !touched_.contains(source)) {
+    fail_parse(name.at, "'" + name.text + "' is read before any step has written it");
+  }
+  return source;
+}
+
 /// As operators know it: what the task stores as halves is of f32 to them.
 TensorType CandidateResolver::operand_type(const Operand& operand, int buffer) const {
   TensorType type = result_.buffers[static_cast<size_t>(buffer)].type;

@@ -31,30 +31,20 @@ const std::vector<LanguageEntry>& languages() {
        "glsl",
        "GLSL",
        {".comp", ".glsl"},
-       {"entry", "constants", "defines", "preamble", "specialization", "optimize", "subgroup_size",
-        "bindings"}},
+       {"entry", "constants", "defines", "specialization"}},
       {Language::hlsl,
        "hlsl",
        "HLSL",
        {".hlsl", ".compute", ".cginc", ".fx"},
-       {"entry", "constants", "defines", "preamble", "specialization", "optimize", "subgroup_size",
-        "bindings"}},
-      {Language::spirv,
-       "spirv",
-       "SPIR-V",
-       {".spv"},
-       {"entry", "specialization", "subgroup_size", "bindings"}},
-      {Language::cuda,
-       "cuda",
-       "CUDA C++",
-       {".cu"},
-       {"entry", "constants", "defines", "preamble", "fast_math"}},
+       {"entry", "constants", "defines", "specialization"}},
+      {Language::spirv, "spirv", "SPIR-V", {".spv"}, {"entry", "specialization"}},
+      {Language::cuda, "cuda", "CUDA C++", {".cu"}, {"entry", "constants", "defines"}},
       {Language::ptx, "ptx", "PTX", {".ptx"}, {"entry"}},
       {Language::triton,
        "triton",
        "Triton",
        {".py"},
-       {"entry", "constants", "num_warps", "num_stages", "configs"}},
+       {"entry", "constants", "num_warps", "num_stages"}},
   };
   return all;
 }
@@ -85,10 +75,9 @@ std::string name_of(Kernel::Language language) { return entry_of(language).shown
 Kernel CandidateParser::kernel(const YamlEntry& entry) {
   check_name(entry, "a kernel", "-.");
   const std::string what = "kernel '" + entry.key + "'";
-  const auto fields = yaml_.fields(
-      entry.value, what,
-      {"file", "source", "language", "entry", "constants", "defines", "preamble", "specialization",
-       "optimize", "subgroup_size", "bindings", "fast_math", "num_warps", "num_stages", "configs"});
+  const auto fields = yaml_.fields(entry.value, what,
+                                   {"file", "source", "language", "entry", "constants", "defines",
+                                    "specialization", "num_warps", "num_stages"});
   Kernel kernel;
   kernel.name = entry.key;
   kernel.at = entry.at;
@@ -106,20 +95,9 @@ Kernel CandidateParser::kernel(const YamlEntry& entry) {
   }
   if (const auto* item = fields.find("constants")) kernel.constants = constants(item->value);
   if (const auto* item = fields.find("defines")) kernel.defines = defines(item->value);
-  if (const auto* item = fields.find("preamble")) {
-    kernel.preamble = yaml_.block(item->value, "preamble");
-    files_.read_includes(kernel.preamble->text, "", kernel.preamble->at);
-  }
   if (const auto* item = fields.find("specialization")) specialization(item->value, kernel);
-  if (const auto* item = fields.find("bindings")) kernel.bindings = bindings(item->value);
-  if (const auto* item = fields.find("optimize")) {
-    kernel.optimize = yaml_.boolean(item->value, "optimize");
-  }
-  if (const auto* item = fields.find("fast_math")) {
-    kernel.fast_math = yaml_.boolean(item->value, "fast_math");
-  }
-  kernel.subgroup_size = yaml_.text_if_any(fields, "subgroup_size");
-  if (kernel.language == Language::triton) triton_configs(fields, kernel);
+  kernel.num_warps = yaml_.text_if_any(fields, "num_warps");
+  kernel.num_stages = yaml_.text_if_any(fields, "num_stages");
   if (fields.find("file")) {
     kernel_file(fields, kernel);
   } else {
@@ -196,34 +174,6 @@ void CandidateParser::kernel_source(const YamlFields& fields, Kernel& kernel) {
   kernel.first_line = source.at.line;
   const bool includes = kernel.language != Language::ptx && kernel.language != Language::triton;
   if (includes) files_.read_includes(source.text, "", source.at);
-}
-
-/// Without `configs` the kernel's own keys are the one configuration; with it they are defaults.
-void CandidateParser::triton_configs(const YamlFields& fields, Kernel& kernel) {
-  TritonConfig base;
-  base.at = kernel.at;
-  base.num_warps = yaml_.text_if_any(fields, "num_warps");
-  base.num_stages = yaml_.text_if_any(fields, "num_stages");
-  const auto* configs = fields.find("configs");
-  if (!configs) {
-    kernel.configs.push_back(base);
-    return;
-  }
-  const auto items = yaml_.list(configs->value, "configs");
-  check_count(configs->at, "configs", items.size(), limits::kConfigs);
-  if (items.empty()) fail_parse(configs->at, "configs is empty");
-  for (const auto& item : items) kernel.configs.push_back(triton_config(item, base));
-}
-
-TritonConfig CandidateParser::triton_config(const YAML::Node& node, const TritonConfig& base) {
-  const auto fields =
-      yaml_.fields(node, "a configuration", {"constants", "num_warps", "num_stages"});
-  TritonConfig config = base;
-  config.at = yaml_.at(node);
-  if (const auto* item = fields.find("constants")) config.constants = constants(item->value);
-  if (const auto warps = yaml_.text_if_any(fields, "num_warps")) config.num_warps = warps;
-  if (const auto stages = yaml_.text_if_any(fields, "num_stages")) config.num_stages = stages;
-  return config;
 }
 
 void CandidateParser::specialization(const YAML::Node& node, Kernel& kernel) {

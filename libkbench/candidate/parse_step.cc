@@ -33,37 +33,31 @@ std::vector<Step> CandidateParser::steps(const YamlEntry& entry) {
   return result;
 }
 
-std::string_view name_of(Step::Kind kind) {
-  return name_in<Step::Kind::fill>({"kernel", "op", "copy", "fill"}, kind);
-}
-
 Step CandidateParser::step(const YAML::Node& node) {
   const auto entries = yaml_.entries(node, "a step");
   const auto has = [&](const char* key) {
-    return std::any_of(entries.begin(), entries.end(),
-                       [&](const YamlEntry& entry) { return entry.key == key; });
+    return std::ranges::any_of(entries, [&](const YamlEntry& entry) { return entry.key == key; });
   };
-  if (of_task_ && !has("op")) {
-    fail_parse(yaml_.at(node), "a task's step needs 'op', an operator, or 'steps' beside 'repeat'");
-  }
-  if (!has("kernel") && !has("op") && !has("copy") && !has("fill")) {
+  if (!has("op") && (of_task_ || !has("kernel"))) {
+    for (const YamlEntry& entry : entries) {
+      if (!of_task_) yaml_.refuse_gone(entry);
+    }
     fail_parse(yaml_.at(node),
-               "a step needs 'kernel' (one of yours), 'op' (a built-in operator), 'copy' or "
-               "'fill', or 'steps' beside 'repeat'");
+               of_task_
+                   ? "a task's step needs 'op', an operator, or 'steps' beside 'repeat'"
+                   : "a step needs 'kernel' (one of yours), 'op' (a built-in operator), or 'steps' "
+                     "beside 'repeat'");
   }
-  Step result = has("kernel") ? kernel_step(node)
-                : has("op")   ? operator_step(node)
-                : has("copy") ? copy_step(node)
-                              : fill_step(node);
+  Step result = has("kernel") ? kernel_step(node) : operator_step(node);
   result.at = yaml_.at(node);
   return result;
 }
 
 Step CandidateParser::kernel_step(const YAML::Node& node) {
-  const auto fields = yaml_.fields(node, "a kernel step",
-                                   {"kernel", "bind", "uniforms", "push", "groups", "grid", "block",
-                                    "shared", "cluster", "cooperative", "args", "repeat"},
-                                   {"kernel"});
+  const auto fields = yaml_.fields(
+      node, "a kernel step",
+      {"kernel", "bind", "uniforms", "push", "groups", "grid", "block", "shared", "args", "repeat"},
+      {"kernel"});
   Step step;
   const Sourced name = yaml_.text(fields, "kernel");
   const auto language = kernel_languages_.find(name.text);
@@ -78,13 +72,13 @@ Step CandidateParser::kernel_step(const YAML::Node& node) {
   if (const auto* bind = fields.find("bind")) {
     const auto items = yaml_.list(bind->value, "bind");
     check_count(yaml_.at(bind->value), "a buffer's name", items.size(), limits::kBind);
-    for (const auto& item : items) step.bind.push_back(buffer_part(item, "a buffer's name"));
+    for (const auto& item : items) step.bind.push_back(yaml_.text(item, "a buffer's name"));
   }
   if (is_cuda(language->second)) {
     cuda_launch(fields, language->second, step);
     return step;
   }
-  for (const char* key : {"grid", "block", "shared", "cluster", "cooperative", "args"}) {
+  for (const char* key : {"grid", "block", "shared", "args"}) {
     if (const auto* item = fields.find(key)) {
       fail_parse(item->at, "'" + item->key + "' belongs to CUDA, PTX and Triton kernels, and '" +
                                name.text + "' is " + name_of(language->second) +
@@ -124,19 +118,13 @@ void CandidateParser::cuda_launch(const YamlFields& fields, Kernel::Language lan
   if (language != Kernel::Language::triton) {
     step.block = extent3(require("block"), "a number of threads");
     step.shared = yaml_.text_if_any(fields, "shared");
-    if (const auto* cluster = fields.find("cluster")) {
-      step.cluster = extent3(*cluster, "a number of blocks");
-    }
   } else {
-    for (const char* key : {"block", "shared", "cluster"}) {
+    for (const char* key : {"block", "shared"}) {
       if (const auto* item = fields.find(key)) {
         fail_parse(item->at, "'" + item->key + "' of a Triton kernel follows from num_warps and " +
                                  "the kernel itself");
       }
     }
-  }
-  if (const auto* cooperative = fields.find("cooperative")) {
-    step.cooperative = yaml_.boolean(cooperative->value, "cooperative");
   }
   if (const auto* args = fields.find("args")) {
     const auto items = yaml_.list(args->value, "args");
@@ -159,24 +147,17 @@ std::vector<Sourced> CandidateParser::extent3(const YamlEntry& entry, const std:
 
 PushItem CandidateParser::push_item(const YAML::Node& node) {
   static const std::vector<std::string> kinds = names_to(PushItem::Kind::address);
-  std::vector<std::string> keys = kinds;
-  keys.push_back("offset");
-  const auto fields = yaml_.fields(node, "a push constant", keys);
-  auto entries = yaml_.entries(node, "a push constant");
-  std::optional<Sourced> offset;
-  if (const auto* item = fields.find("offset"); item && fields.find("address")) {
-    offset = yaml_.text(item->value, "offset");
-    std::erase_if(entries, [](const YamlEntry& entry) { return entry.key == "offset"; });
-  }
-  if (entries.size() != 1 || entries[0].key == "offset") {
-    fail_parse(yaml_.at(node), "a push constant is one of " + joined(kinds) +
-                                   ", as in {u32: height}; an address may have an offset");
+  yaml_.fields(node, "a push constant", kinds);
+  const auto entries = yaml_.entries(node, "a push constant");
+  if (entries.size() != 1) {
+    fail_parse(yaml_.at(node),
+               "a push constant is one of " + joined(kinds) + ", as in {u32: height}");
   }
   const auto kind = value_named(entries[0].key, PushItem::Kind::address).value();
-  return {kind, yaml_.text(entries[0].value, entries[0].key), offset};
+  return {kind, yaml_.text(entries[0].value, entries[0].key)};
 }
 
-/// A buffer's name is a pointer to its first element; with an offset, to a later one.
+/// A buffer's name is a pointer to its first element.
 PushItem CandidateParser::argument(const YAML::Node& node) {
   using Kind = PushItem::Kind;
   if (!node.IsMap()) return {Kind::address, yaml_.text(node, "a parameter")};
@@ -184,10 +165,6 @@ PushItem CandidateParser::argument(const YAML::Node& node) {
   for (const Kind kind :
        {Kind::i32, Kind::u32, Kind::i64, Kind::u64, Kind::f32, Kind::f64, Kind::boolean}) {
     names.emplace_back(name_of(kind));
-  }
-  if (node["name"].IsDefined()) {
-    const auto fields = yaml_.fields(node, "a parameter", {"name", "offset"}, {"name", "offset"});
-    return {Kind::address, yaml_.text(fields, "name"), yaml_.text(fields, "offset")};
   }
   yaml_.fields(node, "a parameter", names);
   const auto entries = yaml_.entries(node, "a parameter");
@@ -197,39 +174,6 @@ PushItem CandidateParser::argument(const YAML::Node& node) {
   }
   const auto kind = value_named(entries[0].key, Kind::boolean).value();
   return {kind, yaml_.text(entries[0].value, entries[0].key)};
-}
-
-/// A name, or {name: x, offset: 0, length: 16}.
-BufferPart CandidateParser::buffer_part(const YAML::Node& node, const std::string& what) {
-  BufferPart part;
-  if (!node.IsMap()) {
-    part.name = yaml_.text(node, what);
-    return part;
-  }
-  const auto fields =
-      yaml_.fields(node, "a part of a buffer", {"name", "offset", "length"}, {"name"});
-  part.name = yaml_.text(fields, "name");
-  part.offset = yaml_.text_if_any(fields, "offset");
-  part.length = yaml_.text_if_any(fields, "length");
-  return part;
-}
-
-Step CandidateParser::copy_step(const YAML::Node& node) {
-  const auto fields = yaml_.fields(node, "a copy", {"copy", "to", "repeat"}, {"copy", "to"});
-  Step step;
-  step.kind = Step::Kind::copy;
-  step.from = buffer_part(fields.find("copy")->value, "copy");
-  step.to = buffer_part(fields.find("to")->value, "to");
-  return step;
-}
-
-Step CandidateParser::fill_step(const YAML::Node& node) {
-  const auto fields = yaml_.fields(node, "a fill", {"fill", "value", "repeat"}, {"fill", "value"});
-  Step step;
-  step.kind = Step::Kind::fill;
-  step.to = buffer_part(fields.find("fill")->value, "fill");
-  step.value = yaml_.text(fields, "value");
-  return step;
 }
 
 Step CandidateParser::operator_step(const YAML::Node& node) {

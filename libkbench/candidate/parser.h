@@ -56,12 +56,8 @@ class CandidateParser {
   void kernel_keys(const YamlFields& fields, const Kernel& kernel);
   Kernel::Language language(const YamlFields& fields);
   void specialization(const YAML::Node& node, Kernel& kernel);
-  std::vector<Sourced> bindings(const YAML::Node& node);
   std::vector<UniformBlock> uniforms(const YamlEntry& entry);
   UniformField uniform_field(const YAML::Node& node, const std::string& name, const Location& at);
-  UniformValue uniform_value(const YAML::Node& node, const std::string& what);
-  void triton_configs(const YamlFields& fields, Kernel& kernel);
-  TritonConfig triton_config(const YAML::Node& node, const TritonConfig& base);
   Temporary temporary(const YamlEntry& entry);
   DataBuffer data_buffer(const YamlEntry& entry);
   std::vector<Step> steps(const YamlEntry& entry);
@@ -70,15 +66,12 @@ class CandidateParser {
   Step step(const YAML::Node& node);
   Step kernel_step(const YAML::Node& node);
   Step operator_step(const YAML::Node& node);
-  Step copy_step(const YAML::Node& node);
-  Step fill_step(const YAML::Node& node);
   void cuda_launch(const YamlFields& fields, Kernel::Language language, Step& step);
   std::vector<Sourced> extent3(const YamlEntry& entry, const std::string& what);
   PushItem push_item(const YAML::Node& node);
   PushItem argument(const YAML::Node& node);
   void add_operands(const YAML::Node& node, const std::string& what,
                     std::vector<Operand>& operands);
-  BufferPart buffer_part(const YAML::Node& node, const std::string& what);
   std::vector<Sourced> texts(const YAML::Node& place, const std::vector<YAML::Node>& nodes,
                              const std::string& what, size_t most);
   std::string optional_text(const YamlFields& fields, const std::string& key, size_t most);

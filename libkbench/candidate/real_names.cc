@@ -192,8 +192,7 @@ __device__ inline KB_REAL4 KB_FROM_FLOAT4(float4 v) {
 bool says(const Kernel& kernel, const Candidate& candidate, std::string_view word) {
   const auto in = [&](std::string_view text) { return text.find(word) != std::string_view::npos; };
   const auto in_text_of = [&](const auto& define) { return in(define.second.text); };
-  return in(kernel.source) || (kernel.preamble && in(kernel.preamble->text)) ||
-         std::ranges::any_of(kernel.defines, in_text_of) ||
+  return in(kernel.source) || std::ranges::any_of(kernel.defines, in_text_of) ||
          std::ranges::any_of(candidate.defines, in_text_of) ||
          std::ranges::any_of(candidate.includes, [&](const auto& file) { return in(file.second); });
 }

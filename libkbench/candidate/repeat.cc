@@ -133,11 +133,8 @@ void CandidateResolver::add_step(const Step& step, size_t index, Phase phase,
   if (!running_.empty()) count_launch(step);
   scope_.set_running(running_);
   try {
-    const auto work = step.kind == Step::Kind::kernel ? &CandidateResolver::kernel_step
-                      : step.kind == Step::Kind::op   ? &CandidateResolver::operator_step
-                      : step.kind == Step::Kind::copy ? &CandidateResolver::copy_step
-                                                      : &CandidateResolver::fill_step;
-    resolved.push_back((this->*work)(step, phase));
+    resolved.push_back(step.kind == Step::Kind::op ? operator_step(step, phase)
+                                                   : kernel_step(step, phase));
     resolved.back().step = index;
   } catch (const Error& error) {
     if (running_.empty()) throw;

@@ -23,12 +23,8 @@ std::string_view name_of(BufferSlot::Kind kind) {
 }  // namespace
 
 CandidateResolver::CandidateResolver(const Candidate& candidate, const Graph& graph,
-                                     const std::map<size_t, size_t>& configs,
                                      const DeviceNumbers& device)
-    : candidate_(candidate),
-      graph_(graph),
-      configs_(configs),
-      scope_(graph.variables(), device, graph.dtype()) {}
+    : candidate_(candidate), graph_(graph), scope_(graph.variables(), device, graph.dtype()) {}
 
 ResolvedCandidate CandidateResolver::resolve() {
   require_dtype(candidate_, graph_.dtype());
@@ -105,12 +101,7 @@ void CandidateResolver::resolve_kernels() {
     for (const auto& [name, expression] : kernel.constants) scope.define(name, expression);
     ResolvedKernel resolved;
     resolved.kernel = &kernel;
-    if (kernel.language == Kernel::Language::triton) {
-      const auto chosen = configs_.find(result_.kernels.size());
-      const TritonConfig& config = kernel.configs.at(chosen == configs_.end() ? 0 : chosen->second);
-      for (const auto& [name, expression] : config.constants) scope.define(name, expression);
-      resolve_config(config, scope, resolved);
-    }
+    if (kernel.language == Kernel::Language::triton) resolve_triton(scope, resolved);
     resolved.real_names = real_names(kernel, candidate_, graph_.dtype());
     resolved.macros = scope.macros();
     macro_bytes += add_defines(candidate_, kernel, resolved);
@@ -132,15 +123,6 @@ void CandidateResolver::resolve_kernels() {
       const ResolvedNumber value = number(expression, scope);
       if (value.integer) scope.integer(expression, kMinI32, kMaxU32, what);
       resolved.specialization.emplace_back(id, value);
-    }
-    if (kernel.subgroup_size) {
-      const auto size =
-          static_cast<uint32_t>(scope.integer(*kernel.subgroup_size, 1, 128, "subgroup_size"));
-      if (!std::has_single_bit(size)) {
-        fail_parse(kernel.subgroup_size->at,
-                   "subgroup_size must be a power of two, but is " + std::to_string(size));
-      }
-      resolved.subgroup_size = size;
     }
     kernel_indices_.emplace(kernel.name, static_cast<int>(result_.kernels.size()));
     result_.kernels.push_back(std::move(resolved));
@@ -191,13 +173,11 @@ ResolvedStep CandidateResolver::kernel_step(const Step& step, Phase phase) {
     resolve_cuda(step, scope, phase, resolved);
     return resolved;
   }
-  for (const BufferPart& part : step.bind) {
-    const int bound = buffer(part.name, phase);
-    resolved.bind.push_back(bound);
-    resolved.ranges.push_back(range(part, bound, scope));
-    touch(bound, phase);
+  for (const Sourced& name : step.bind) {
+    resolved.bind.push_back(buffer(name, phase));
+    touch(resolved.bind.back(), phase);
   }
-  resolved.uniforms = uniforms(step, scope, phase);
+  resolved.uniforms = uniforms(step, scope);
   for (const PushItem& item : step.push) pack_push(item, scope, phase, resolved);
   for (size_t i = 0; i < step.groups.size(); ++i) {
     resolved.groups[i] =
@@ -219,7 +199,6 @@ void CandidateResolver::pack_push(const PushItem& item, const SymbolTable& scope
   int target = -1;
   if (address) {
     target = buffer(item.value, phase);
-    bits = address_offset(item, target, scope);
     resolved.addresses.emplace_back(offset, target);
     touch(target, phase);
   }
@@ -281,8 +260,8 @@ int64_t ResolvedCandidate::temporary_bytes() const {
 }
 
 ResolvedCandidate resolve(const Candidate& candidate, const Graph& graph,
-                          const std::map<size_t, size_t>& configs, const DeviceNumbers& device) {
-  return CandidateResolver(candidate, graph, configs, device).resolve();
+                          const DeviceNumbers& device) {
+  return CandidateResolver(candidate, graph, device).resolve();
 }
 
 }  // namespace kbench

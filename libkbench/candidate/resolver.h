@@ -29,8 +29,7 @@ size_t end_of_repeat(const std::vector<Step>& steps, size_t begin, size_t end, s
 
 class CandidateResolver {
  public:
-  CandidateResolver(const Candidate& candidate, const Graph& graph,
-                    const std::map<size_t, size_t>& configs, const DeviceNumbers& device);
+  CandidateResolver(const Candidate& candidate, const Graph& graph, const DeviceNumbers& device);
   ResolvedCandidate resolve();
 
  private:
@@ -44,8 +43,7 @@ class CandidateResolver {
   void add_temporaries();
   void add_data();
   void resolve_kernels();
-  void resolve_config(const TritonConfig& config, const SymbolTable& scope,
-                      ResolvedKernel& resolved);
+  static void resolve_triton(const SymbolTable& scope, ResolvedKernel& resolved);
   void check_repeats(const Step& step) const;
   std::vector<ResolvedStep> resolve_steps(const std::vector<Step>& steps, Phase phase);
   void resolve_range(const std::vector<Step>& steps, StepRange range, Phase phase,
@@ -54,8 +52,7 @@ class CandidateResolver {
   void count_launch(const Step& step);
   ResolvedStep kernel_step(const Step& step, Phase phase);
   ResolvedNumber number(const Sourced& expression, const SymbolTable& scope) const;
-  ResolvedNumber uniform_number(const UniformValue& value, const SymbolTable& scope, Phase phase);
-  std::vector<ResolvedUniform> uniforms(const Step& step, const SymbolTable& scope, Phase phase);
+  std::vector<ResolvedUniform> uniforms(const Step& step, const SymbolTable& scope) const;
   void pack_push(const PushItem& item, const SymbolTable& scope, Phase phase,
                  ResolvedStep& resolved);
   void resolve_cuda(const Step& step, const SymbolTable& scope, Phase phase,
@@ -63,11 +60,6 @@ class CandidateResolver {
   void pack_argument(const PushItem& item, const SymbolTable& scope, Phase phase,
                      ResolvedStep& resolved);
   ResolvedStep operator_step(const Step& step, Phase phase);
-  ResolvedStep copy_step(const Step& step, Phase phase);
-  ResolvedStep fill_step(const Step& step, Phase phase);
-  ByteRange range(const BufferPart& part, int buffer, const SymbolTable& scope) const;
-  uint64_t address_offset(const PushItem& item, int buffer, const SymbolTable& scope) const;
-  uint64_t fill_bits(const Sourced& value, DType dtype) const;
   int read(const Sourced& name, Phase phase) const;
   int written(const Sourced& name, Phase phase) const;
   TensorType operand_type(const Operand& operand, int buffer) const;
@@ -80,7 +72,6 @@ class CandidateResolver {
 
   const Candidate& candidate_;
   const Graph& graph_;
-  const std::map<size_t, size_t>& configs_;
   SymbolTable scope_;
   std::vector<SymbolTable> kernel_scopes_;
   std::map<std::string, int> kernel_indices_;

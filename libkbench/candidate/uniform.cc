@@ -1,4 +1,4 @@
-// Where a shader's buffers go, and what its uniform blocks hold.
+// What a shader's uniform blocks hold.
 #include "kbench/candidate_limits.h"
 #include "libkbench/base/text.h"
 #include "libkbench/candidate/parser.h"
@@ -7,30 +7,14 @@
 namespace kbench {
 namespace {
 
-void check_place(const Sourced& place, const std::string& what) {
+void check_place(const Sourced& place) {
   if (!place.text.empty() && place.text.size() <= limits::kNameBytes) return;
-  fail_parse(place.at, quoted(place.text) + " cannot be where " + what +
-                           " goes; use a binding (3), a set and a binding (1.3), a register (t0) "
-                           "or a name in the shader");
+  fail_parse(place.at, quoted(place.text) +
+                           " cannot be where a uniform block goes; use a binding (3), a set and a "
+                           "binding (1.3), a register (b0) or a name in the shader");
 }
 
 }  // namespace
-
-std::vector<Sourced> CandidateParser::bindings(const YAML::Node& node) {
-  std::vector<Sourced> places =
-      texts(node, yaml_.list(node, "bindings"), "where a buffer goes", limits::kBind);
-  for (const Sourced& place : places) check_place(place, "a buffer");
-  return places;
-}
-
-/// An expression, or {address: x, offset: 0}.
-UniformValue CandidateParser::uniform_value(const YAML::Node& node, const std::string& what) {
-  if (!node.IsMap()) return {yaml_.text(node, what)};
-  const auto fields = yaml_.fields(node, what, {"address", "offset"}, {"address"});
-  UniformValue value{yaml_.text(fields, "address"), true};
-  value.offset = yaml_.text_if_any(fields, "offset");
-  return value;
-}
 
 /// A value or a list of them.
 UniformField CandidateParser::uniform_field(const YAML::Node& node, const std::string& name,
@@ -39,7 +23,12 @@ UniformField CandidateParser::uniform_field(const YAML::Node& node, const std::s
   const auto nodes = yaml_.list_or_one(node);
   check_count(yaml_.at(node), what, nodes.size(), limits::kUniformValues);
   UniformField field{name, {}, at};
-  for (const YAML::Node& each : nodes) field.values.push_back(uniform_value(each, what));
+  for (const YAML::Node& each : nodes) {
+    if (each.IsMap() && each["address"].IsDefined()) {
+      fail_parse(yaml_.at(each), what + " is no address: push it, as in push: [{address: x}]");
+    }
+    field.values.push_back(yaml_.text(each, what));
+  }
   return field;
 }
 
@@ -50,7 +39,7 @@ std::vector<UniformBlock> CandidateParser::uniforms(const YamlEntry& entry) {
   for (const YamlEntry& each : entries) {
     UniformBlock block;
     block.place = {each.key, each.at};
-    check_place(block.place, "a uniform block");
+    check_place(block.place);
     if (each.value.IsMap()) {
       const auto fields = yaml_.entries(each.value, "a uniform block");
       check_count(each.at, "members of a uniform block", fields.size(), limits::kUniformValues);
@@ -82,28 +71,16 @@ ResolvedNumber CandidateResolver::number(const Sourced& expression,
   return number;
 }
 
-ResolvedNumber CandidateResolver::uniform_number(const UniformValue& value,
-                                                 const SymbolTable& scope, Phase phase) {
-  if (!value.address) return number(value.value, scope);
-  ResolvedNumber address;
-  address.given = value.value;
-  address.buffer = buffer(value.value, phase);
-  const PushItem item{PushItem::Kind::address, value.value, value.offset};
-  address.integer = static_cast<int64_t>(address_offset(item, address.buffer, scope));
-  touch(address.buffer, phase);
-  return address;
-}
-
-std::vector<ResolvedUniform> CandidateResolver::uniforms(const Step& step, const SymbolTable& scope,
-                                                         Phase phase) {
+std::vector<ResolvedUniform> CandidateResolver::uniforms(const Step& step,
+                                                         const SymbolTable& scope) const {
   std::vector<ResolvedUniform> blocks;
   for (const UniformBlock& given : step.uniforms) {
     ResolvedUniform block;
     block.place = given.place;
     for (const UniformField& field : given.fields) {
       block.fields.push_back({field.name, field.at, {}});
-      for (const UniformValue& value : field.values) {
-        block.fields.back().values.push_back(uniform_number(value, scope, phase));
+      for (const Sourced& value : field.values) {
+        block.fields.back().values.push_back(number(value, scope));
       }
     }
     blocks.push_back(std::move(block));

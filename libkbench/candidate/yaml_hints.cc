@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string_view>
 
 #include "libkbench/base/text.h"
@@ -29,7 +30,35 @@ bool is_directive(std::string_view line) {
   return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
 }
 
+struct GoneKey {
+  std::string_view key, instead;
+};
+constexpr std::string_view kAddInKernel =
+    "bind the whole buffer, give the kernel the first element's number as a number, and add it "
+    "there";
+constexpr GoneKey kGoneKeys[] = {
+    {"bindings",
+     "number the shader's buffers 0, 1, 2, ... of set 0 in the order of 'bind', in HLSL t and u "
+     "together (register(t0), register(u1))"},
+    {"preamble", "write its text into the shader, behind the #version line"},
+    {"optimize", "leave it out; shaders are always optimized"},
+    {"subgroup_size", "leave it out, and ask gl_SubgroupSize in the shader"},
+    {"fast_math", "call the fast functions by their names (__expf, __fdividef)"},
+    {"configs", "give the best of them as the kernel's num_warps, num_stages and constants"},
+    {"cluster", "say it in the kernel: __cluster_dims__(2, 1, 1)"},
+    {"cooperative", "end the kernel where its grid would wait, and launch another"},
+    {"copy", "copy by a kernel, or by {op: cast, in: x, out: output, attributes: {dtype: f32}}"},
+    {"fill", "write the values by a kernel"},
+    {"offset", kAddInKernel},
+    {"length", kAddInKernel},
+};
+
 }  // namespace
+
+std::string_view instead_of_gone(std::string_view key) {
+  const auto* const found = std::ranges::find(kGoneKeys, key, &GoneKey::key);
+  return found == std::end(kGoneKeys) ? std::string_view() : found->instead;
+}
 
 bool begins_block(std::string_view line) {
   while (!line.empty() && std::string_view(" \r").find(line.back()) != std::string_view::npos) {

@@ -28,4 +28,7 @@ std::optional<YamlHint> line_left_of_block(const std::vector<std::string>& lines
 std::optional<YamlHint> why_not_yaml(const std::vector<std::string>& lines, int line,
                                      const std::string& message);
 
+/// What to write in place of a key that candidates' files had once; empty for any other word.
+std::string_view instead_of_gone(std::string_view key);
+
 }  // namespace kbench

@@ -181,6 +181,13 @@ std::vector<YamlEntry> YamlReader::entries(const YAML::Node& node, const std::st
   return result;
 }
 
+void YamlReader::refuse_gone(const YamlEntry& entry) const {
+  const std::string_view instead = instead_of_gone(entry.key);
+  if (instead.empty()) return;
+  fail_parse(entry.at,
+             "'" + entry.key + "' is no key of the format any more: " + std::string(instead));
+}
+
 YamlFields YamlReader::fields(const YAML::Node& node, const std::string& what,
                               const std::vector<std::string>& allowed,
                               const std::vector<std::string>& required) const {
@@ -193,6 +200,7 @@ YamlFields YamlReader::fields(const YAML::Node& node, const std::string& what,
                                        ": between { } YAML ends a text at a comma; quote the "
                                        "expression, as in \"ceil_div(a, b)\"");
       }
+      refuse_gone({key, at(pair.first), pair.second});
       fail_parse(at(pair.first), "unknown key " + quoted(key) + " in " + what +
                                      suggestion(key.substr(0, 60), allowed) +
                                      " (allowed: " + joined(allowed) + ")");
@@ -217,6 +225,9 @@ std::vector<YAML::Node> YamlReader::list_or_one(const YAML::Node& node) const {
 }
 
 Sourced YamlReader::text(const YAML::Node& node, const std::string& what) const {
+  if (node.IsMap()) {
+    for (const YamlEntry& entry : entries(node, what)) refuse_gone(entry);
+  }
   if (!node.IsScalar()) wrong_type(node, what, "a text or number");
   Sourced result{node.Scalar(), at(node)};
   const char first = character_at(node);

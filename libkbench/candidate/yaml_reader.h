@@ -52,6 +52,8 @@ class YamlReader {
   YamlFields fields(const YAML::Node& node, const std::string& what,
                     const std::vector<std::string>& allowed,
                     const std::vector<std::string>& required = {}) const;
+  /// Throws kParse, saying what to write instead, where the key is one that the format had once.
+  void refuse_gone(const YamlEntry& entry) const;
   std::vector<YAML::Node> list(const YAML::Node& node, const std::string& what) const;
   /// A list's items; a single item counts as a list of one.
   std::vector<YAML::Node> list_or_one(const YAML::Node& node) const;

@@ -16,13 +16,6 @@ Buffers reached(const ResolvedStep& kernel) {
   for (const ResolvedArgument& argument : kernel.arguments) {
     if (argument.buffer >= 0) all.insert(argument.buffer);
   }
-  for (const ResolvedUniform& block : kernel.uniforms) {
-    for (const ResolvedUniform::Field& field : block.fields) {
-      for (const ResolvedNumber& value : field.values) {
-        if (value.buffer >= 0) all.insert(value.buffer);
-      }
-    }
-  }
   return all;
 }
 
@@ -65,25 +58,14 @@ class Flow {
     });
   }
 
-  /// A built-in step: buffers that it overwrites wholly are not needed before it, those it reads
-  /// are.
+  /// An operator: the buffers that it writes are not needed before it, those it reads are.
   void pass(const ResolvedStep& step, Buffers& needed) const {
-    const size_t inputs = step.kind == Step::Kind::op     ? step.call.inputs.size()
-                          : step.kind == Step::Kind::copy ? 1
-                                                          : 0;
+    const size_t inputs = step.call.inputs.size();
     bool useful = false;
     for (size_t i = inputs; i < step.bind.size(); ++i) useful |= needed.contains(step.bind[i]);
     if (!useful) return;
-    for (size_t i = inputs; i < step.bind.size(); ++i) {
-      if (overwrites(step, i)) needed.erase(step.bind[i]);
-    }
+    for (size_t i = inputs; i < step.bind.size(); ++i) needed.erase(step.bind[i]);
     for (size_t i = 0; i < inputs; ++i) needed.insert(step.bind[i]);
-  }
-
-  bool overwrites(const ResolvedStep& step, size_t i) const {
-    if (i >= step.ranges.size()) return true;  // operators write all of their outputs
-    const int64_t bytes = buffer(step.bind[i]).type.bytes();
-    return step.ranges[i].offset == 0 && step.ranges[i].bytes >= static_cast<uint64_t>(bytes);
   }
 
   const ResolvedCandidate& candidate_;

@@ -60,7 +60,7 @@ void require_working_kernel(const Candidate& candidate, const Graph& graph) {
   DeviceNumbers some;  // the buffers of steps do not depend on them
   for (const std::string& name : device_number_names()) some[name] = 32;
   try {
-    if (own_kernel_reaches_output(resolve(candidate, graph, {}, some))) return;
+    if (own_kernel_reaches_output(resolve(candidate, graph, some))) return;
   } catch (const Error&) {
     return;  // it may fit the real device's numbers
   }

@@ -46,17 +46,17 @@ constexpr Hint kHints[] = {
      "A line of inline source that is not indented ends the block: indent all of it, #version "
      "too."},
     {Verdict::invalid_candidate, "declares binding",
-     "bind: [a, b, c] is binding 0, 1, 2 of set 0, in that order, unless the kernel has bindings:; "
-     "the shader declares exactly those."},
+     "bind: [a, b, c] is binding 0, 1, 2 of set 0, in that order; the shader declares exactly "
+     "those."},
     {Verdict::invalid_candidate, "push",
      "push: gives the members of the shader's push_constant block their values in order; kinds and "
      "number must be the same."},
     {Verdict::invalid_candidate, "unknown key",
      "Keys: kbench, task, name, author, description, constants, kernels, temps, setup, dispatch; "
-     "of a kernel: file or source, language, entry, constants, defines, preamble, specialization, "
-     "bindings, subgroup_size, optimize, of CUDA fast_math, of Triton num_warps, num_stages, "
-     "configs; of a step: kernel, bind, uniforms, push, groups, of CUDA kernel, grid, block, "
-     "shared, bind, args; or op, in, out, attributes."},
+     "of a kernel: file or source, language, entry, constants, defines, specialization, of Triton "
+     "num_warps, num_stages; of a step: kernel, bind, uniforms, push, groups, of CUDA kernel, "
+     "grid, "
+     "block, shared, bind, args; or op, in, out, attributes."},
     {Verdict::invalid_candidate, "bytes, but this step gives",
      "args are the kernel's parameters in order, behind those of bind: a buffer's name is a "
      "pointer, {i32: n} an int, {u64: n} a size_t, {f32: s} a float; of Triton those that are no "

@@ -65,7 +65,6 @@ struct Object {
   std::map<std::string, Value> attributes;
   std::vector<std::string> order;
   std::vector<std::shared_ptr<CudaSource>> sources;  ///< extension
-  bool fast_math = false;
   void set(const std::string& name, Value value);
 };
 

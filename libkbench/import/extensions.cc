@@ -69,12 +69,6 @@ Value Evaluator::load_inline(const std::vector<Value>& args, const Named& named,
   };
   take("cuda_sources", 2, true);
   take("cpp_sources", 1, false);
-  if (const Value* flags = value_of(named, "extra_cuda_cflags")) {
-    for (const Value& flag : flags->items) {
-      v.object->fast_math =
-          v.object->fast_math || flag.text.find("use_fast_math") != std::string::npos;
-    }
-  }
   if (v.object->sources.empty())
     stop(ImportObstacle::no_cuda, line, "load_inline without a source");
   return v;

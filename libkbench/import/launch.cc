@@ -188,8 +188,8 @@ Value Evaluator::launch(const Expr& e, NameScope& scope) {
     step.args.push_back(
         argument(args[i], type, "parameter " + quote(p.name) + " of " + quote(name), e.line));
   }
-  step.kernel = plan_.add_kernel(kernel->name + (list.empty() ? "" : "<" + list + ">"),
-                                 source->device, scope.extension->fast_math);
+  step.kernel =
+      plan_.add_kernel(kernel->name + (list.empty() ? "" : "<" + list + ">"), source->device);
   plan_.add_step(std::move(step));
   return {};
 }

@@ -81,7 +81,7 @@ int Plan::add_buffer(PlanBuffer buffer) {
   return static_cast<int>(buffers.size()) - 1;
 }
 
-int Plan::add_kernel(const std::string& entry, const std::string& source, bool fast_math) {
+int Plan::add_kernel(const std::string& entry, const std::string& source) {
   for (size_t k = 0; k < kernels.size(); ++k) {
     if (kernels[k].entry == entry && kernels[k].source == source) return static_cast<int>(k);
   }
@@ -97,7 +97,7 @@ int Plan::add_kernel(const std::string& entry, const std::string& source, bool f
        ++n) {
     name = base + "_" + std::to_string(n);
   }
-  kernels.push_back({name, entry, source, fast_math});
+  kernels.push_back({name, entry, source});
   return static_cast<int>(kernels.size()) - 1;
 }
 
@@ -114,7 +114,7 @@ void Plan::add_fill(int buffer, const std::vector<Number>& shape, const Number& 
   if (n.value(worlds_.primary()) == 0) return;  // a tensor of nothing stands for no tensor
   PlanStep step;
   step.line = line;
-  step.kernel = add_kernel("kbench_fill", kFill, false);
+  step.kernel = add_kernel("kbench_fill", kFill);
   step.grid = {combine(
       "min", combine("/", combine("+", n, integer(255), true, line), integer(256), true, line),
       integer(65536), true, line)};
@@ -129,7 +129,7 @@ void Plan::add_copy(int from, int to, const std::vector<Number>& shape, int line
   add_fill(to, shape, real_number(0), line);
   if (steps.size() == before) return;
   PlanStep& step = steps.back();
-  step.kernel = add_kernel("kbench_copy", kCopy, false);
+  step.kernel = add_kernel("kbench_copy", kCopy);
   step.args[1] = {"", from, {}};
 }
 
@@ -304,7 +304,6 @@ std::string Plan::yaml(const Task& task, const std::string& name) {
     const PlanKernel& kernel = kernels[static_cast<size_t>(k)];
     kernel_text +=
         "  " + kernel.name + ":\n    language: cuda\n    entry: \"" + kernel.entry + "\"\n";
-    if (kernel.fast_math) kernel_text += "    fast_math: true\n";
     const auto [at, added] = anchors.emplace(kernel.source, anchors.size());
     const std::string anchor = "source" + std::to_string(at->second);
     kernel_text +=

@@ -53,7 +53,6 @@ struct PlanStep {
 
 struct PlanKernel {
   std::string name, entry, source;
-  bool fast_math = false;
 };
 
 /// Filled while a file is followed; written out once.
@@ -66,7 +65,7 @@ class Plan {
   std::vector<PlanStep> steps;
 
   int add_buffer(PlanBuffer buffer);
-  int add_kernel(const std::string& entry, const std::string& source, bool fast_math);
+  int add_kernel(const std::string& entry, const std::string& source);
   void add_step(PlanStep step);
   /// y = value everywhere, by a small kernel of kbench's own.
   void add_fill(int buffer, const std::vector<Number>& shape, const Number& value, int line);

@@ -25,12 +25,11 @@ struct Resolved {
   ResolvedCandidate resolved;
 };
 
-std::unique_ptr<Resolved> resolve_text(const std::string& text,
-                                       const std::map<size_t, size_t>& configs = {}) {
+std::unique_ptr<Resolved> resolve_text(const std::string& text) {
   auto made = std::make_unique<Resolved>();
   made->candidate = parse(text);
   made->graph = build_graph(find_task(made->candidate.task), Preset::smoke);
-  made->resolved = resolve(made->candidate, *made->graph, configs);
+  made->resolved = resolve(made->candidate, *made->graph);
   return made;
 }
 
@@ -104,40 +103,12 @@ TEST(CudaCandidate, RefusesTheWordsOfTheOtherKind) {
                "missing key 'block' in a step of a CUDA C++ kernel");
   expect_error([&] { parse(candidate("source: k", "groups: 1, args: [x]")); }, 6, 28,
                "'args' belongs to CUDA, PTX and Triton kernels, and 'k' is GLSL");
-  expect_error([&] { parse(candidate(cuda + ", subgroup_size: 32", kStep)); }, 4, 34,
-               "'subgroup_size' has no effect on CUDA C++");
-  expect_error([&] { parse(candidate("source: k, fast_math: true", "groups: 1")); }, 4, 18,
-               "'fast_math' has no effect on GLSL");
+  expect_error([&] { parse(candidate(cuda + ", specialization: {0: 1}", kStep)); }, 4, 34,
+               "'specialization' has no effect on CUDA C++");
+  expect_error([&] { parse(candidate("source: k, num_warps: 4", "groups: 1")); }, 4, 18,
+               "'num_warps' has no effect on GLSL");
   expect_error([&] { parse(candidate("language: ptx, source: k, constants: {A: 1}", kStep)); }, 4,
                33, "'constants' has no effect on PTX");
-}
-
-TEST(CudaCandidate, SaysHowBlocksBelongTogether) {
-  const auto made =
-      resolve_text(candidate("language: cuda, source: k",
-                             "grid: [4 * batch_size, 6], block: 32, cluster: [batch_size, \"3\"], "
-                             "cooperative: true, args: [x, output]"));
-  const ResolvedStep& step = made->resolved.dispatch.at(0);
-  const auto batch = static_cast<uint32_t>(shape(*made->graph, "batch_size"));
-  EXPECT_THAT(step.cluster, ElementsAre(batch, 3u, 1u));
-  EXPECT_TRUE(step.cooperative);
-  const auto plain = resolve_text(candidate("language: cuda, source: k", kStep));
-  EXPECT_THAT(plain->resolved.dispatch.at(0).cluster, ElementsAre(0u, 0u, 0u));
-  EXPECT_FALSE(plain->resolved.dispatch.at(0).cooperative);
-  const auto refused = [](const std::string& kernel, const std::string& step, int column,
-                          const std::string& message) {
-    expect_error([&] { resolve_text(candidate(kernel, step)); }, 6, column, message);
-  };
-  const std::string cuda = "language: cuda, source: k";
-  refused(cuda, "grid: 7, block: 32, cluster: 2, args: [x, output]", 46,
-          "a grid of 7 blocks in x has no whole clusters of 2");
-  refused(cuda, "grid: 7, block: 32, cluster: 0, args: [x, output]", 46,
-          "a number of blocks of a cluster");
-  refused(cuda, "grid: 7, block: 32, cooperative: 3, args: [x, output]", 50, "cooperative");
-  refused("language: triton, source: k", "grid: 8, cluster: 2, args: [x, output]", 26,
-          "'cluster' of a Triton kernel follows from");
-  refused("source: k", "groups: 8, cooperative: true, bind: [x, output]", 28,
-          "'cooperative' belongs to CUDA, PTX and Triton kernels");
 }
 
 TEST(CudaCandidate, RefusesParametersThatAreNone) {
@@ -160,23 +131,20 @@ TEST(CudaCandidate, RefusesParametersThatAreNone) {
   EXPECT_THROW(parse(candidate(cuda, step(many))), Error);
 }
 
-TEST(TritonCandidate, HasConfigurationsThatReplaceItsConstants) {
-  const std::string text = candidate(
-      "language: triton, source: k, constants: {BLOCK: 64, OTHER: 3}, num_stages: 2, "
-      "configs: [{constants: {BLOCK: 128}}, {num_warps: 8, num_stages: BLOCK / 16}]",
-      "grid: \"ceil_div(batch_size * dim, BLOCK)\", args: [x, output, {i32: dim}]");
-  const auto first = resolve_text(text);
-  EXPECT_EQ(first->candidate.kernels[0].configs.size(), 2u);
-  EXPECT_EQ(first->resolved.kernels[0].num_warps, 4u);
-  EXPECT_EQ(first->resolved.kernels[0].num_stages, 2u);
-  EXPECT_THAT(first->resolved.dispatch[0].block, ElementsAre(128u, 1u, 1u));
-  const auto second = resolve_text(text, {{0, 1}});
-  EXPECT_EQ(second->resolved.kernels[0].num_warps, 8u);
-  EXPECT_EQ(second->resolved.kernels[0].num_stages, 4u);
-  EXPECT_THAT(second->resolved.dispatch[0].block, ElementsAre(256u, 1u, 1u));
-  const int64_t elements = shape(*first->graph, "dim") * shape(*first->graph, "batch_size");
-  EXPECT_EQ(first->resolved.dispatch[0].groups[0], (elements + 127) / 128);
-  EXPECT_EQ(second->resolved.dispatch[0].groups[0], (elements + 63) / 64);
+TEST(TritonCandidate, HasWarpsAndStages) {
+  const std::string step = "grid: BLOCK, args: [x, output, {i32: dim}]";
+  const auto plain =
+      resolve_text(candidate("language: triton, source: k, constants: {BLOCK: 64}", step));
+  EXPECT_EQ(plain->resolved.kernels[0].num_warps, 4u);
+  EXPECT_EQ(plain->resolved.kernels[0].num_stages, 3u);
+  EXPECT_THAT(plain->resolved.dispatch[0].block, ElementsAre(128u, 1u, 1u));
+  const auto given = resolve_text(
+      candidate("language: triton, source: k, constants: {BLOCK: 64}, num_warps: 8, num_stages: "
+                "BLOCK / 16",
+                step));
+  EXPECT_EQ(given->resolved.kernels[0].num_warps, 8u);
+  EXPECT_EQ(given->resolved.kernels[0].num_stages, 4u);
+  EXPECT_THAT(given->resolved.dispatch[0].block, ElementsAre(256u, 1u, 1u));
 }
 
 TEST(TritonCandidate, RefusesWhatItCannotBe) {
@@ -188,11 +156,6 @@ TEST(TritonCandidate, RefusesWhatItCannotBe) {
       4, 47, "num_warps must be a power of two, but is 3");
   expect_error([] { parse(candidate("language: triton, source: k", kStep)); }, 6, 26,
                "'block' of a Triton kernel follows from num_warps");
-  expect_error(
-      [] {
-        parse(candidate("language: triton, source: k, configs: []", "grid: 1, args: [x, output]"));
-      },
-      4, 36, "configs is empty");
 }
 
 }  // namespace

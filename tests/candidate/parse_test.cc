@@ -17,7 +17,7 @@ author: somebody
 description: one launch
 constants: {TILE: 16, OUT_H: "height - kernel_size + 1"}
 kernels:
-  conv: {file: conv.comp, constants: {WIDE: 4}, optimize: false, subgroup_size: 32}
+  conv: {file: conv.comp, constants: {WIDE: 4}}
   relu:
     source: |
       #version 450
@@ -51,14 +51,11 @@ dispatch:
   const Kernel& conv = c.kernels[0];
   EXPECT_EQ(conv.file, folder.path("conv.comp"));
   EXPECT_EQ(conv.source, "#version 450\nvoid main() {}\n");
-  EXPECT_FALSE(conv.optimize);
-  EXPECT_EQ(conv.subgroup_size->text, "32");
   EXPECT_EQ(conv.constants[0].first, "WIDE");
   const Kernel& relu = c.kernels[1];
   EXPECT_EQ(relu.file, "set/c.yaml");
   EXPECT_EQ(relu.first_line, 11);
   EXPECT_EQ(relu.source, "#version 450\nvoid main() {}\n");
-  EXPECT_TRUE(relu.optimize);
   ASSERT_EQ(relu.specialization.size(), 2u);
   EXPECT_EQ(relu.specialization[1].first, 3u);
   EXPECT_EQ(relu.specialization[1].second.text, "2.5");
@@ -125,7 +122,7 @@ const Malformed kMalformed[] = {
      "duplicate key 'groups' in a step, first given in line 6"},
     {"kernel_key", "kbench: 1\ntask: 1/19\nkernels:\n  k: {sorce: 'x'}\n", 4, 7,
      "unknown key 'sorce' in kernel 'k'; did you mean 'source'?"},
-    {"kernel_without_source", "kbench: 1\ntask: 1/19\nkernels:\n  k: {optimize: true}\n", 4, 3,
+    {"kernel_without_source", "kbench: 1\ntask: 1/19\nkernels:\n  k: {entry: main}\n", 4, 3,
      "kernel 'k' needs either 'file' or 'source'"},
     {"kernel_with_both", "kbench: 1\ntask: 1/19\nkernels:\n  k: {source: x, file: y.comp}\n", 4, 3,
      "needs either 'file' or 'source'"},
@@ -135,8 +132,6 @@ const Malformed kMalformed[] = {
      "unknown language 'wgsl' (allowed: glsl, hlsl, cuda, ptx, triton)"},
     {"glsl_entry", "kbench: 1\ntask: 1/19\nkernels:\n  k: {source: x, entry: go}\n", 4, 25,
      "a GLSL shader's entry point is always main"},
-    {"optimize", "kbench: 1\ntask: 1/19\nkernels:\n  k: {source: x, optimize: maybe}\n", 4, 28,
-     "optimize: expected true or false, found 'maybe'"},
     {"folded_source", "kbench: 1\ntask: 1/19\nkernels:\n  k:\n    source: >\n      x\n", 5, 13,
      "'>' joins lines; use '|'"},
     {"specialization",
@@ -164,7 +159,7 @@ const Malformed kMalformed[] = {
     {"temp_shape", "kbench: 1\ntask: 1/19\ntemps:\n  t: {dtype: f32, shape: 4}\n", 4, 26,
      "shape: expected a list, found '4'"},
     {"step_neither", HEAD "dispatch:\n  - {bind: [x]}\n", 6, 5,
-     "a step needs 'kernel' (one of yours), 'op' (a built-in operator), 'copy' or 'fill'"},
+     "a step needs 'kernel' (one of yours), 'op' (a built-in operator), or 'steps'"},
     {"step_both", HEAD "dispatch:\n  - {kernel: k, op: relu, groups: 1}\n", 6, 17,
      "unknown key 'op' in a kernel step"},
     {"step_kernel", HEAD "dispatch:\n  - {kernel: kk, groups: 1}\n", 6, 14,

@@ -53,26 +53,20 @@ class Repeats : public ::testing::Test {
 };
 
 TEST_F(Repeats, AStepOnceForEachValueOfItsVariable) {
-  const ResolvedCandidate r = run(dispatch(
-      "  - {kernel: k, repeat: {b: rows / 2}, groups: b + 1, push: [{u32: b * OWN}], "
-      "bind: [{name: x, offset: 8 * b, length: 8}], uniforms: {U: [b]}}\n"
-      "  - {kernel: c, repeat: {b: 2}, args: [{name: x, offset: b}], grid: b + 1, block: 32}\n"
-      "  - {copy: {name: x, offset: 8 * b, length: 1}, to: {name: output, offset: b}, "
-      "repeat: {b: 2}}\n"
-      "  - {fill: {name: output, offset: b, length: 1}, value: b, repeat: {b: 2}}\n"));
-  ASSERT_EQ(r.dispatch.size(), 3u + 2 + 2 + 2 + 3);
+  const ResolvedCandidate r = run(
+      dispatch("  - {kernel: k, repeat: {b: rows / 2}, groups: b + 1, push: [{u32: b * OWN}], "
+               "bind: [x], uniforms: {U: [b]}}\n"
+               "  - {kernel: c, repeat: {b: 2}, args: [{u32: 4 * b}], grid: b + 1, block: 32}\n"));
+  ASSERT_EQ(r.dispatch.size(), 3u + 2 + 3);
   for (uint32_t b = 0; b < 3; ++b) {
     const ResolvedStep& step = r.dispatch[b];
     EXPECT_EQ(step.step, 0u);
     EXPECT_THAT(step.groups, ElementsAre(b + 1, 1u, 1u));
     EXPECT_EQ(pushed(step), 2 * b);
-    EXPECT_EQ(step.ranges[0].offset, 32 * b);
     EXPECT_EQ(step.uniforms[0].fields[0].values[0].integer, b);
   }
   EXPECT_EQ(pushed(r.dispatch[4]), 4u);
-  EXPECT_EQ(r.dispatch[6].ranges[0].offset, 32u);
-  EXPECT_EQ(r.dispatch[8].fill, std::bit_cast<uint32_t>(1.0f));
-  EXPECT_EQ(r.dispatch[9].step, 4u);
+  EXPECT_EQ(r.dispatch[4].step, 1u);
 }
 
 TEST_F(Repeats, AListOfStepsTogetherAndInsideOfAnother) {
@@ -93,13 +87,12 @@ TEST_F(Repeats, AListOfStepsTogetherAndInsideOfAnother) {
 }
 
 TEST_F(Repeats, OfSetupSeeWhatSetupSees) {
-  const ResolvedCandidate r =
-      run("temps: {t: {dtype: f32, shape: [8]}}\n"
-          "setup:\n  - {copy: {name: w, offset: 4 * b, length: 4}, to: {name: t, offset: 4 * b}, "
-          "repeat: {b: 2}}\n" +
-          dispatch("  - {kernel: k, bind: [t], groups: 1}\n"));
+  const ResolvedCandidate r = run(
+      "temps: {t: {dtype: f32, shape: [8]}}\n"
+      "setup:\n  - {kernel: k, bind: [w, t], push: [{u32: 4 * b}], groups: 1, repeat: {b: 2}}\n" +
+      dispatch("  - {kernel: k, bind: [t], groups: 1}\n"));
   ASSERT_EQ(r.setup.size(), 2u);
-  EXPECT_EQ(r.setup[1].ranges[1].offset, 16u);
+  EXPECT_EQ(pushed(r.setup[1]), 4u);
   EXPECT_TRUE(r.buffers[3].setup);
 }
 
@@ -127,8 +120,8 @@ TEST_F(Repeats, ThatCannotBeAreErrorsWithTheirPlace) {
 }
 
 TEST_F(Repeats, AnErrorSaysAtWhichTurnItComes) {
-  refuse("  - {kernel: k, groups: 1, repeat: {a: 2, b: 9}, bind: [{name: x, offset: 8 * b}]}\n", 5,
-         75, "an offset of 48 elements is outside of 'x', which has 48 (where a is 0, b is 6)");
+  refuse("  - {kernel: k, groups: 1, repeat: {a: 2, b: 9}, push: [{u32: 5 - b}]}\n", 5, 63,
+         "is -1 (where a is 0, b is 6)");
 }
 
 TEST_F(Repeats, AreBoundedInLaunchesAndText) {
@@ -154,15 +147,13 @@ TEST_F(Repeats, DataAreNumbersOfABufferAtTheTasksSizes) {
           "  meta: [{u32: rows}, {f32: eps / 2}, {i32: [-1, TILE]}, {u64: rows * 2}]\n"
           "  table: [{f32: [1, 0.5]}, {f32: eps}]\n"
           "  wide: [{i64: -2}]\n" +
-          dispatch("  - {kernel: k, bind: [meta, {name: table, offset: 1, length: 2}, wide], "
-                   "groups: 1}\n"));
+          dispatch("  - {kernel: k, bind: [meta, table, wide], groups: 1}\n"));
   ASSERT_EQ(r.buffers.size(), 6u);
   const BufferSlot& meta = r.buffers[3];
   EXPECT_EQ(meta.kind, BufferSlot::Kind::data);
   EXPECT_EQ(meta.type, (TensorType{DType::f32, {6}}));
   EXPECT_THAT(meta.words, ElementsAre(6, std::bit_cast<uint32_t>(0.25f), 0xffffffff, 4, 12, 0));
   EXPECT_EQ(r.buffers[4].type, (TensorType{DType::f32, {3}}));
-  EXPECT_THAT(r.dispatch[0].ranges[1].offset, 4);
   EXPECT_EQ(r.buffers[5].type, (TensorType{DType::i64, {1}}));
   EXPECT_THAT(r.buffers[5].words, ElementsAre(0xfffffffe, 0xffffffff));
   EXPECT_EQ(r.temporary_bytes(), 0);
@@ -181,8 +172,9 @@ TEST_F(Repeats, DataThatCannotBeAreErrorsWithTheirPlace) {
   bad("d: [{u32: height}]", 18, "unknown name 'height'");
   bad("d: [{u32: 1}], x: [{u32: 1}]", 23, "data 'x' has the name of an input of the task");
   bad("d: [{u32: 1}], e: [{u32: 1}]", 23, "no step uses the data 'e'");
-  expect_error([&] { run("data: {d: [{u32: 1}]}\n" + dispatch("  - {fill: d, value: 1}\n")); }, 6,
-               12, "cannot write to 'd'; only outputs and temporaries can be written");
+  expect_error(
+      [&] { run("data: {d: [{u32: 1}]}\n" + dispatch("  - {op: relu, in: x, out: d}\n")); }, 6, 28,
+      "cannot write to 'd'; only outputs and temporaries can be written");
 }
 
 }  // namespace

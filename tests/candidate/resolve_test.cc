@@ -45,7 +45,7 @@ const char kWhole[] =
     R"yaml(constants: {TILE: 4, OUT: "ceil_div(rows, TILE)", EPS: "1e-5", HALF: slope / 2}
 kernels:
   a: {source: x, constants: {TILE: 2, MORE: TILE * 3}, specialization: {0: TILE, 7: -1, 8: "1.5"}}
-  b: {source: y, subgroup_size: TILE * 8}
+  b: {source: y}
 temps:
   packed: {dtype: f32, shape: [8, 4]}
   t0: {dtype: f16, shape: [OUT, 3]}
@@ -92,8 +92,6 @@ TEST_F(CandidateResolve, WorksOutNamesAndNumbers) {
   EXPECT_EQ(r.kernels[0].specialization[1].second.real, -1.0);
   EXPECT_EQ(r.kernels[0].specialization[2].second.integer, std::nullopt);
   EXPECT_EQ(r.kernels[0].specialization[2].second.real, 1.5);
-  EXPECT_EQ(r.kernels[0].subgroup_size, 0u);
-  EXPECT_EQ(r.kernels[1].subgroup_size, 32u);
 
   ASSERT_EQ(r.setup.size(), 1u);
   EXPECT_THAT(r.setup[0].bind, ElementsAre(1, 2, 5));
@@ -198,8 +196,6 @@ TEST_F(CandidateResolve, RefusesWhatDoesNotFit) {
          "setup sees parameters, constants and temporaries only; 'x' is an input");
   refuse("setup:\n  - {kernel: k, push: [{address: output0}], groups: 1}\n" + kernel + kOutputs, 4,
          34, "'output0' is an output");
-  refuse("kernels:\n  k: {source: x, subgroup_size: 24}\ndispatch:\n" + std::string(kOutputs), 4,
-         33, "subgroup_size must be a power of two, but is 24");
   refuse("kernels:\n  k: {source: x, specialization: {0: 5000000000}}\ndispatch:\n" +
              std::string(kOutputs),
          4, 38, "specialization constant 0 must be");

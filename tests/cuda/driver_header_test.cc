@@ -22,21 +22,6 @@ static_assert(offsetof(ExternalMemoryBufferDesc, size) ==
               offsetof(CUDA_EXTERNAL_MEMORY_BUFFER_DESC, size));
 static_assert(offsetof(ExternalMemoryBufferDesc, flags) ==
               offsetof(CUDA_EXTERNAL_MEMORY_BUFFER_DESC, flags));
-static_assert(sizeof(AllocationProperties) == sizeof(CUmemAllocationProp));
-static_assert(offsetof(AllocationProperties, location) ==
-              offsetof(CUmemAllocationProp, location) + offsetof(CUmemLocation, id));
-static_assert(offsetof(AllocationProperties, flags) == offsetof(CUmemAllocationProp, allocFlags));
-static_assert(sizeof(AccessDescription) == sizeof(CUmemAccessDesc));
-static_assert(offsetof(AccessDescription, flags) == offsetof(CUmemAccessDesc, flags));
-static_assert(sizeof(LaunchAttribute) == sizeof(CUlaunchAttribute));
-static_assert(offsetof(LaunchAttribute, value) == offsetof(CUlaunchAttribute, value));
-static_assert(sizeof(LaunchAttribute::value) == sizeof(CUlaunchAttributeValue));
-static_assert(sizeof(LaunchConfig) == sizeof(CUlaunchConfig));
-static_assert(offsetof(LaunchConfig, block) == offsetof(CUlaunchConfig, blockDimX));
-static_assert(offsetof(LaunchConfig, shared_bytes) == offsetof(CUlaunchConfig, sharedMemBytes));
-static_assert(offsetof(LaunchConfig, stream) == offsetof(CUlaunchConfig, hStream));
-static_assert(offsetof(LaunchConfig, attributes) == offsetof(CUlaunchConfig, attrs));
-static_assert(offsetof(LaunchConfig, attribute_count) == offsetof(CUlaunchConfig, numAttrs));
 
 static_assert(kSuccess == CUDA_SUCCESS && kInvalidValue == CUDA_ERROR_INVALID_VALUE);
 static_assert(kMemory == CUDA_ERROR_OUT_OF_MEMORY && kNotReady == CUDA_ERROR_NOT_READY);
@@ -48,29 +33,18 @@ static_assert(kIllegalInstruction == CUDA_ERROR_ILLEGAL_INSTRUCTION);
 static_assert(kMisalignedAddress == CUDA_ERROR_MISALIGNED_ADDRESS);
 static_assert(kInvalidAddressSpace == CUDA_ERROR_INVALID_ADDRESS_SPACE);
 static_assert(kInvalidPc == CUDA_ERROR_INVALID_PC && kLaunchFailed == CUDA_ERROR_LAUNCH_FAILED);
-static_assert(kCooperativeTooLarge == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
 static_assert(kInvalidClusterSize == CUDA_ERROR_INVALID_CLUSTER_SIZE);
-static_assert(kMultiprocessors == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
 static_assert(kMajor == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
 static_assert(kMinor == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-static_assert(kCooperativeLaunch == CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH);
 static_assert(kSharedOptIn == CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
-static_assert(kClusterLaunch == CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH);
 static_assert(kSharedBytes == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
 static_assert(kMostDynamicShared == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
-static_assert(kNonPortableCluster == CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED);
 static_assert(kPrintfFifo == CU_LIMIT_PRINTF_FIFO_SIZE && kMallocHeap == CU_LIMIT_MALLOC_HEAP_SIZE);
 static_assert(kPersistingL2 == CU_LIMIT_PERSISTING_L2_CACHE_SIZE);
-static_assert(kCooperative == CU_LAUNCH_ATTRIBUTE_COOPERATIVE);
-static_assert(kClusterDimension == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
 static_assert(kOpaqueFd == CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD);
 static_assert(kDedicated == CUDA_EXTERNAL_MEMORY_DEDICATED);
 static_assert(kNonBlockingStream == CU_STREAM_NON_BLOCKING);
-static_assert(kPinned == CU_MEM_ALLOCATION_TYPE_PINNED);
-static_assert(kPosixFd == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
-static_assert(kOnDevice == CU_MEM_LOCATION_TYPE_DEVICE);
 static_assert(kPeerAccess == CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
-static_assert(kReadWrite == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
 static_assert(kCaptureThreadLocal == CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
 
 /// As many parameters, each of the size that the header's has, and a result of its size.

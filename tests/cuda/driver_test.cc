@@ -8,7 +8,6 @@
 
 #include <cstring>
 
-#include "harness/measure/cuda/memory_maker.h"
 #include "tests/cuda/fake_driver.h"
 
 namespace kbench::cuda {
@@ -78,12 +77,6 @@ TEST_F(DriverTest, SaysWhyThereIsNone) {
   EXPECT_THAT(why_not(fake_.uuid, FAKE_CUDA), HasSubstr("cuDevicePrimaryCtxRetain"));
 }
 
-TEST_F(DriverTest, KnowsTheDevicesLimits) {
-  EXPECT_EQ(driver().limits().shared_bytes, 232448u);
-  EXPECT_EQ(driver().limits().multiprocessors, 4u);
-  EXPECT_TRUE(driver().limits().cooperative);
-}
-
 TEST_F(DriverTest, ImportsMemoryAndTakesItsDescriptor) {
   testing_support::SharedFloats memory(256);
   UniqueFd descriptor = memory.descriptor();
@@ -96,34 +89,12 @@ TEST_F(DriverTest, ImportsMemoryAndTakesItsDescriptor) {
   EXPECT_THROW(driver().import(memory.descriptor(), memory.bytes()), DriverError);
 }
 
-TEST_F(DriverTest, ImportsMemoryThatCudaMade) {
-  MemoryMaker maker(fake_.uuid, {FAKE_CUDA});
-  constexpr uint64_t kBytes = uint64_t{2} << 20;
-  const UniqueFd descriptor = maker.make(kBytes);
-  EXPECT_EQ(fake_.made, kBytes);
-  const uint64_t at = driver().import_own(descriptor, kBytes);
-  *reinterpret_cast<float*>(at + kBytes - 4) = 3;
-  float there = 0;
-  EXPECT_EQ(pread(descriptor.get(), &there, 4, kBytes - 4), 4);
-  EXPECT_EQ(there, 3);
-  for (const char* call :
-       {"cuMemImportFromShareableHandle", "cuMemAddressReserve", "cuMemMap", "cuMemSetAccess"}) {
-    fake_.fail_call = call;
-    fake_.fail_with = 1;
-    EXPECT_THROW(driver().import_own(descriptor, kBytes), DriverError) << call;
-  }
-}
-
 TEST_F(DriverTest, GivesBackWhatItImported) {
   testing_support::SharedFloats memory(256);
-  MemoryMaker maker(fake_.uuid, {FAKE_CUDA});
-  constexpr uint64_t kBytes = uint64_t{2} << 20;
-  const UniqueFd descriptor = maker.make(kBytes);
   driver().import(memory.descriptor(), memory.bytes());
-  driver().import_own(descriptor, kBytes);
-  fake_.fail_call = "cuMemAddressFree";
+  fake_.fail_call = "cuDestroyExternalMemory";
   fake_.fail_with = 1;
-  EXPECT_THROW(driver().release_imports(), DriverError);  // of CUDA's, the last one
+  EXPECT_THROW(driver().release_imports(), DriverError);
   fake_.fail_call.clear();
   driver().release_imports();  // There is none any more.
 }
@@ -153,34 +124,18 @@ TEST_F(DriverTest, WaitsUntilOthersLeaveTheDeviceIdle) {
   EXPECT_FALSE(wait_idle(driver(), 0.02));
 }
 
-TEST_F(DriverTest, AMakerSaysWhatItCannot) {
-  EXPECT_THROW(MemoryMaker(fake_.uuid, {"/nowhere/libcuda.so.1"}), Error);
-  EXPECT_THROW(MemoryMaker({9, 9}, {FAKE_CUDA}), Error);
-  MemoryMaker maker(fake_.uuid, {FAKE_CUDA});
-  fake_.fail_call = "cuMemCreate";
-  fake_.fail_with = 2;
-  try {
-    maker.make(uint64_t{2} << 20);
-    ADD_FAILURE() << "it was made";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kOutOfMemory) << e.message();
-    EXPECT_THAT(e.message(), HasSubstr("cuMemCreate"));
-  }
-}
-
 TEST_F(DriverTest, RunsStepsInOrderOnSharedMemory) {
   testing_support::SharedFloats memory(256);
   const uint64_t at = driver().import(memory.descriptor(), memory.bytes());
   for (size_t i = 0; i < 64; ++i) memory[i] = i % 2 == 0 ? -1.0f : static_cast<float>(i);
-  DriverList list(driver(), {relu(at, at + 256, 64), CopyStep{at + 256, at + 512, 256},
-                             FillStep{at + 256, 64, 0x40000000}});
+  DriverList list(driver(), {relu(at, at + 256, 64), relu(at + 256, at + 512, 64)});
   for (int run = 0; run < 3; ++run) {
     for (size_t i = 64; i < 256; ++i) memory[i] = 7;
     // A microsecond each.
-    EXPECT_NEAR(list.run(1), 3000, 1) << run;
+    EXPECT_NEAR(list.run(1), 2000, 1) << run;
     for (size_t i = 0; i < 64; ++i) {
-      EXPECT_EQ(memory[64 + i], 2.0f);
-      EXPECT_EQ(memory[128 + i], i % 2 == 0 ? 0.0f : static_cast<float>(i));
+      EXPECT_EQ(memory[64 + i], i % 2 == 0 ? 0.0f : static_cast<float>(i));
+      EXPECT_EQ(memory[128 + i], memory[64 + i]);
       EXPECT_EQ(memory[192 + i], 7.0f);
     }
   }
@@ -221,15 +176,11 @@ TEST_F(DriverTest, LaunchesEachTimeWhatCannotBeRecorded) {
 
 TEST_F(DriverTest, PassesOnHowAKernelIsLaunched) {
   LaunchStep made = step("k");
-  made.launch = {.grid = {8, 2, 1},
-                 .block = {32, 4, 2},
-                 .cluster = {2, 1, 1},
-                 .cooperative = true,
-                 .shared_bytes = 98304};
+  made.launch = {.grid = {8, 2, 1}, .block = {32, 4, 2}, .shared_bytes = 98304};
   DriverList list(driver(), {made});
   list.run(1);
   list.run(1);
-  const testing_support::FakeLaunch expected{"k", {8, 2, 1}, {32, 4, 2}, {2, 1, 1}, 98304, true};
+  const testing_support::FakeLaunch expected{"k", {8, 2, 1}, {32, 4, 2}, 98304};
   ASSERT_THAT(fake_.launches, SizeIs(2));
   EXPECT_THAT(fake_.launches, Each(expected));
 }
@@ -251,11 +202,10 @@ TEST_F(DriverTest, NamesTheStepThatFailsInTheFirstRun) {
 }
 
 TEST_F(DriverTest, TellsFaultsFromCrashesFromWhatIsTooMuch) {
-  const DriverError fault(716, ""), crash(719, ""), assertion(710, ""), much(720, ""), odd(999, "");
+  const DriverError fault(716, ""), crash(719, ""), assertion(710, ""), much(701, ""), odd(999, "");
   EXPECT_TRUE(fault.faulted() && !fault.crashed() && !fault.too_much());
   EXPECT_TRUE(crash.crashed() && assertion.crashed() && !crash.faulted());
-  EXPECT_TRUE(much.too_much() && DriverError(701, "").too_much() &&
-              DriverError(912, "").too_much());
+  EXPECT_TRUE(much.too_much() && DriverError(912, "").too_much());
   EXPECT_FALSE(odd.faulted() || odd.crashed() || odd.too_much());
   EXPECT_EQ(DriverError(2, "").code(), ErrorCode::kOutOfMemory);
   EXPECT_EQ(DriverError(702, "").code(), ErrorCode::kTimeout);
@@ -276,8 +226,8 @@ TEST_F(DriverTest, KnowsTheStepOfALaterRunWhereThereIsOne) {
 
 TEST_F(DriverTest, LaunchThatIsRefusedIsTheSteps) {
   DriverList list(driver(), {step("a"), step("b")});
-  fake_.fail_call = "cuLaunchKernelEx";
-  fake_.fail_with = 720;
+  fake_.fail_call = "cuLaunchKernel";
+  fake_.fail_with = 701;
   const StepError said = error_of(list);
   EXPECT_EQ(said.step, 0);
   EXPECT_TRUE(said.error.too_much());
@@ -310,24 +260,12 @@ TEST_F(DriverTest, TimesEachStep) {
 TEST_F(DriverTest, LetsAKernelHaveWhatTheDeviceHas) {
   EXPECT_EQ(refusal({.shared_bytes = 96 << 10}), "");
   EXPECT_EQ(fake_.dynamic_shared, 96 << 10);
-  EXPECT_EQ(refusal({.grid = {16, 1, 1}, .cluster = {2, 1, 1}}), "");
-  EXPECT_EQ(fake_.non_portable, 0);
-  EXPECT_EQ(refusal({.grid = {16, 1, 1}, .cluster = {16, 1, 1}}), "");
-  EXPECT_EQ(fake_.non_portable, 1);
-  EXPECT_EQ(refusal({.grid = {4, 2, 1}, .cooperative = true}), "");
 }
 
 TEST_F(DriverTest, SaysWhatTheDeviceDoesNotHave) {
   // A kernel of this library has 1 KiB of its own.
   EXPECT_THAT(refusal({.shared_bytes = 227 << 10}),
               HasSubstr("takes 233472 bytes of shared memory, the device has 232448"));
-  EXPECT_THAT(refusal({.grid = {32, 1, 1}, .cluster = {32, 1, 1}}), HasSubstr("32 blocks"));
-  EXPECT_THAT(refusal({.grid = {9, 1, 1}, .cooperative = true}),
-              HasSubstr("a cooperative grid of 9 blocks, of which the device holds 8 at once"));
-  driver_.reset();
-  fake_.cooperative = fake_.clusters = false;
-  EXPECT_THAT(refusal({.cooperative = true}), HasSubstr("the device lacks"));
-  EXPECT_THAT(refusal({.grid = {2, 1, 1}, .cluster = {2, 1, 1}}), HasSubstr("does not have"));
 }
 
 TEST_F(DriverTest, RefusesAnEntryThatIsNotThere) { EXPECT_THROW(kernel("missing"), DriverError); }

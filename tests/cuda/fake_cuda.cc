@@ -78,25 +78,6 @@ int put(const char* call, Work work) {
   return kSuccess;
 }
 
-FakeLaunch described(const LaunchConfig& config, Function function) {
-  FakeLaunch launch;
-  launch.kernel = *reinterpret_cast<const std::string*>(function);
-  for (size_t i = 0; i < 3; ++i) {
-    launch.grid[i] = config.grid[i];
-    launch.block[i] = config.block[i];
-  }
-  launch.shared_bytes = config.shared_bytes;
-  for (unsigned i = 0; i < config.attribute_count; ++i) {
-    const LaunchAttribute& attribute = config.attributes[i];
-    if (attribute.id == kCooperative) launch.cooperative = attribute.value.cooperative != 0;
-    if (attribute.id == kClusterDimension) {
-      launch.cluster = {attribute.value.cluster.x, attribute.value.cluster.y,
-                        attribute.value.cluster.z};
-    }
-  }
-  return launch;
-}
-
 }  // namespace
 
 extern "C" {
@@ -133,11 +114,7 @@ int cuDeviceGetUuid_v2(char* uuid, int device) {
 }
 int cuDeviceGetAttribute(int* value, int which, int device) {
   if (device != 1) return kInvalidValue;
-  *value = which == kMultiprocessors     ? the.multiprocessors
-           : which == kSharedOptIn       ? the.shared_bytes
-           : which == kCooperativeLaunch ? the.cooperative
-           : which == kClusterLaunch     ? the.clusters
-                                         : 9;
+  *value = which == kSharedOptIn ? the.shared_bytes : 9;
   return kSuccess;
 }
 int cuDevicePrimaryCtxRetain(Context* context, int) {
@@ -163,7 +140,7 @@ int cuExternalMemoryGetMappedBuffer(Pointer* address, ExternalMemory memory,
   *address = reinterpret_cast<Pointer>(memory) + description->offset;
   return begin("cuExternalMemoryGetMappedBuffer");
 }
-int cuDestroyExternalMemory(ExternalMemory) { return kSuccess; }
+int cuDestroyExternalMemory(ExternalMemory) { return begin("cuDestroyExternalMemory"); }
 int cuMemAlloc_v2(Pointer* address, size_t bytes) {
   if (const int error = begin("cuMemAlloc_v2")) return error;
   auto memory = std::make_unique<char[]>(1);  // Nobody looks at it.
@@ -172,50 +149,6 @@ int cuMemAlloc_v2(Pointer* address, size_t bytes) {
   return bytes > 0 ? kSuccess : kInvalidValue;
 }
 int cuMemFree_v2(Pointer) { return kSuccess; }
-
-/// Memory is a memfd, its handle the descriptor.
-int cuMemCreate(AllocationHandle* memory, size_t bytes, const AllocationProperties* properties,
-                Flags) {
-  if (const int error = begin("cuMemCreate")) return error;
-  if (properties->type != kPinned || properties->handle_types != kPosixFd ||
-      properties->location != 1 || bytes == 0) {
-    return kInvalidValue;
-  }
-  const int file = memfd_create("cuda", MFD_CLOEXEC);
-  if (ftruncate(file, static_cast<off_t>(bytes)) != 0) return kMemory;
-  *memory = static_cast<AllocationHandle>(file);
-  the.made += bytes;
-  return kSuccess;
-}
-int cuMemExportToShareableHandle(void* descriptor, AllocationHandle memory, int type, Flags) {
-  if (const int error = begin("cuMemExportToShareableHandle")) return error;
-  if (type != kPosixFd) return kInvalidValue;
-  *static_cast<int*>(descriptor) = dup(static_cast<int>(memory));
-  return kSuccess;
-}
-int cuMemImportFromShareableHandle(AllocationHandle* memory, void* descriptor, int type) {
-  if (const int error = begin("cuMemImportFromShareableHandle")) return error;
-  if (type != kPosixFd) return kInvalidValue;
-  *memory =
-      static_cast<AllocationHandle>(dup(static_cast<int>(reinterpret_cast<intptr_t>(descriptor))));
-  return kSuccess;
-}
-int cuMemRelease(AllocationHandle memory) { return close(static_cast<int>(memory)); }
-int cuMemAddressReserve(Pointer* address, size_t bytes, size_t, Pointer, Flags) {
-  void* at = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  *address = reinterpret_cast<Pointer>(at);
-  return at == MAP_FAILED ? kMemory : begin("cuMemAddressReserve");
-}
-int cuMemMap(Pointer address, size_t bytes, size_t, AllocationHandle memory, Flags) {
-  if (const int error = begin("cuMemMap")) return error;
-  void* at = mmap(reinterpret_cast<void*>(address), bytes, PROT_NONE, MAP_SHARED | MAP_FIXED,
-                  static_cast<int>(memory), 0);
-  return at == MAP_FAILED ? kInvalidValue : kSuccess;
-}
-int cuMemUnmap(Pointer address, size_t bytes) {
-  return munmap(reinterpret_cast<void*>(address), bytes);
-}
-int cuMemAddressFree(Pointer, size_t) { return begin("cuMemAddressFree"); }
 
 /// The handle of another process's allocation is its address and its size here.
 int cuIpcOpenMemHandle_v2(Pointer* address, PeerHandle handle, unsigned flags) {
@@ -236,11 +169,6 @@ int cuMemGetAddressRange_v2(Pointer* base, size_t* bytes, Pointer address) {
   *bytes = the.peers.at(address);
   return kSuccess;
 }
-int cuMemSetAccess(Pointer address, size_t bytes, const AccessDescription* access, size_t count) {
-  if (const int error = begin("cuMemSetAccess")) return error;
-  if (count != 1 || access->location != 1 || access->flags != kReadWrite) return kInvalidValue;
-  return mprotect(reinterpret_cast<void*>(address), bytes, PROT_READ | PROT_WRITE);
-}
 
 int cuModuleLoadData(Module* module, const void* image) {
   *module = reinterpret_cast<Module>(const_cast<void*>(image));
@@ -258,22 +186,12 @@ int cuFuncGetAttribute(int* value, int which, Function) {
 }
 int cuFuncSetAttribute(Function, int which, int value) {
   if (which == kMostDynamicShared) the.dynamic_shared = value;
-  if (which == kNonPortableCluster) the.non_portable = value;
   return begin("cuFuncSetAttribute");
 }
-int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Function, int, size_t) {
-  *blocks = the.blocks_at_once;
-  return kSuccess;
-}
-int cuOccupancyMaxActiveClusters(int* clusters, Function function, const LaunchConfig* config) {
-  const FakeLaunch launch = described(*config, function);
-  const uint32_t size = launch.cluster[0] * launch.cluster[1] * launch.cluster[2];
-  *clusters = size <= (the.non_portable ? the.most_cluster : 8u) ? 1 : 0;
-  return *clusters > 0 ? kSuccess : kInvalidClusterSize;
-}
 
-int cuLaunchKernelEx(const LaunchConfig* config, Function function, void** parameters,
-                     void** extra) {
+int cuLaunchKernel(Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                   Stream, void** parameters, void** extra) {
   std::vector<char> bytes;
   if (parameters) return kInvalidValue;
   if (extra) {
@@ -283,8 +201,11 @@ int cuLaunchKernelEx(const LaunchConfig* config, Function function, void** param
     bytes.resize(*static_cast<size_t*>(extra[3]));
     std::memcpy(bytes.data(), extra[1], bytes.size());
   }
-  const FakeLaunch launch = described(*config, function);
-  return put("cuLaunchKernelEx", [=] { run(launch, bytes); });
+  const FakeLaunch launch{*reinterpret_cast<const std::string*>(function),
+                          {grid_x, grid_y, grid_z},
+                          {block_x, block_y, block_z},
+                          shared_bytes};
+  return put("cuLaunchKernel", [=] { run(launch, bytes); });
 }
 int cuMemcpyDtoDAsync_v2(Pointer to, Pointer from, size_t bytes, Stream) {
   return put("cuMemcpyDtoDAsync", [=] {

@@ -13,18 +13,15 @@ namespace kbench::testing_support {
 
 struct FakeLaunch {
   std::string kernel;
-  std::array<uint32_t, 3> grid{}, block{}, cluster{};
+  std::array<uint32_t, 3> grid{}, block{};
   uint32_t shared_bytes = 0;
-  bool cooperative = false;
   bool operator==(const FakeLaunch&) const = default;
 };
 
 struct FakeCuda {
   // the device
   std::array<uint8_t, 16> uuid{};
-  int shared_bytes = 232448, multiprocessors = 4, blocks_at_once = 2;
-  bool cooperative = true, clusters = true;
-  uint32_t most_cluster = 16;
+  int shared_bytes = 232448;
   /// The call of that name gives this, every time.
   std::string fail_call;
   int fail_with = 0;
@@ -33,8 +30,7 @@ struct FakeCuda {
   std::vector<std::string> calls;    ///< names of those that put something into the stream
   std::vector<FakeLaunch> launches;  ///< as they ran
   std::vector<int> closed;           ///< descriptors that imports took
-  int dynamic_shared = 49152, non_portable = 0;
-  uint64_t made = 0;                 ///< bytes of memory for others to import
+  int dynamic_shared = 49152;
   std::map<uint64_t, size_t> peers;  ///< allocations of other processes that are open: bytes
   size_t leads = 0;                  ///< writes to memory that the driver allocated
   int slow_leads = 0;                ///< so many of them take 2 ms from now on

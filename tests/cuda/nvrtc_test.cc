@@ -58,17 +58,15 @@ TEST(Nvrtc, ThatIsSomeOtherLibraryIsRefused) {
 TEST(Nvrtc, IsAskedForTheDeviceTheMacrosAndNoCache) {
   CudaSource asked = source("kernel");
   asked.macros = {{"KB_dim", "7"}, {"X", "0.5"}};
-  asked.fast_math = true;
   asked.entry = "f<int>";
   const CudaOutcome outcome = fake().compile(asked, kHopper);
   ASSERT_TRUE(outcome.ok());
   for (const char* option :
        {"--gpu-architecture=compute_90a", "--define-macro=KB_dim=7", "--define-macro=X=0.5",
-        "--use_fast_math", "--include-path=/some/include", "--no-cache", "--std=c++20"}) {
+        "--include-path=/some/include", "--no-cache", "--std=c++20"}) {
     EXPECT_THAT(outcome.ptx, HasSubstr(std::string("// ") + option + "\n"));
   }
   EXPECT_EQ(outcome.entry, "_Zf<int>");
-  EXPECT_THAT(fake().compile(source("kernel"), kHopper).ptx, Not(HasSubstr("fast_math")));
   EXPECT_EQ(fake().version(), "12.9");
 }
 
@@ -152,8 +150,7 @@ TEST_F(RealNvrtc, MakesPtxThatIsCheckedPrintedAndAssembled) {
   const CudaOutcome outcome = nvrtc_->compile(asked, kHopper);
   ASSERT_TRUE(outcome.ok()) << (outcome.diagnostics.empty() ? "" : outcome.diagnostics[0].message);
   const PtxModule module = parse_ptx(outcome.ptx);
-  PtxNeeds needs;
-  EXPECT_FALSE(check_ptx(module, needs).has_value());
+  EXPECT_FALSE(check_ptx(module).has_value());
   EXPECT_EQ(module.target, "sm_90a");
   const PtxFunction* entry = module.find_entry(outcome.entry);
   ASSERT_NE(entry, nullptr) << outcome.entry;
@@ -213,8 +210,7 @@ TEST_F(RealNvrtc, FindsTheToolkitsHeadersWhichPassTheRules) {
              "}\n"),
       kHopper);
   ASSERT_TRUE(outcome.ok()) << (outcome.diagnostics.empty() ? "" : outcome.diagnostics[0].message);
-  PtxNeeds needs;
-  const auto violation = check_ptx(parse_ptx(outcome.ptx), needs);
+  const auto violation = check_ptx(parse_ptx(outcome.ptx));
   EXPECT_FALSE(violation.has_value()) << violation->message;
   EXPECT_TRUE(uses_float16(parse_ptx(outcome.ptx)));
 }
@@ -262,8 +258,7 @@ TEST_F(RealNvrtc, AssemblesTheAssemblyOfNvidiasHeaders) {
   const CudaOutcome outcome = nvrtc_->compile(source(kHeadersAndTables), kHopper);
   ASSERT_TRUE(outcome.ok()) << (outcome.diagnostics.empty() ? "" : outcome.diagnostics[0].message);
   const PtxModule module = parse_ptx(outcome.ptx);
-  PtxNeeds needs;
-  const auto violation = check_ptx(module, needs);
+  const auto violation = check_ptx(module);
   ASSERT_FALSE(violation.has_value()) << violation->line << ": " << violation->message;
   std::optional<Assembler> assembler;
   try {

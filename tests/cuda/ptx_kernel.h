@@ -19,8 +19,7 @@ inline std::string kernel(const std::string& body, const std::string& before = "
 }
 
 inline std::optional<PtxViolation> check(const std::string& text) {
-  PtxNeeds needs;
-  return check_ptx(parse_ptx(text), needs);
+  return check_ptx(parse_ptx(text));
 }
 
 }  // namespace kbench::cuda

@@ -11,13 +11,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-PtxNeeds needs_of(const std::string& text) {
-  PtxNeeds needs;
-  const auto violation = check_ptx(parse_ptx(text), needs);
-  EXPECT_FALSE(violation) << violation->message;
-  return needs;
-}
-
 TEST(PtxRules, LetOrdinaryKernelsPass) {
   for (const char* body :
        {"mov.u32 %r1, %tid.x;",
@@ -67,7 +60,7 @@ TEST(PtxRules, RefuseWhatKernelsMayNotByItsName) {
       {"mov.u32 %r1, %pm3;", false, "performance monitor"},
       {"mov.u64 %rd3, %pm0_64;", false, "performance monitor"},
       {"mov.u64 %rd3, %gridid;", false, "counts launches"},
-      {"mov.u32 %r1, %envreg3;", true, "%envreg3"},
+      {"mov.u32 %r1, %envreg3;", false, "%envreg"},
       {"mov.u32 %r1, %new_register;", true, "%new_register"},
       {"@%clock bra L;\nL:", false, "clock"},
       {"{ .reg .b32 %clock; mov.u32 %r1, %clock; }", false, "special"},
@@ -134,31 +127,24 @@ TEST(PtxRules, RefuseDeclarations) {
   }
 }
 
-TEST(PtxRules, SayWhatOnlyCudasOwnDriverGives) {
+TEST(PtxRules, LetClustersAndTrapsPassAndNoBarrierOfAGrid) {
   for (const char* body :
        {"mov.u32 %r1, %cluster_ctarank;", "mov.u32 %r1, %nclusterid.x;", "barrier.cluster.arrive;",
         "mapa.u64 %rd3, %rd1, 0;", "ld.shared::cluster.u32 %r1, [%r2];",
         "st.async.weak.shared::cluster.u32 [%r1], %r2, [%r3];",
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
-        "[%r1], [%rd1], 16, [%r2], %r3;"}) {
-    const PtxNeeds needs = needs_of(kernel(body));
-    EXPECT_THAT(needs.cluster, HasSubstr("cluster")) << body;
-    EXPECT_TRUE(needs.grid_barrier.empty() && needs.trap.empty()) << body;
-    EXPECT_EQ(&needs.any(), &needs.cluster);
+        "[%r1], [%rd1], 16, [%r2], %r3;",
+        "@%p1 bra L;\ntrap;\nL:"}) {
+    EXPECT_FALSE(check(kernel(body))) << body;
   }
   for (const char* header :
        {".reqnctapercluster 2, 1, 1", ".explicitcluster", ".maxclusterrank 8"}) {
-    const PtxNeeds needs = needs_of(std::string(".entry k() ") + header + " { ret; }");
-    EXPECT_THAT(needs.cluster, HasSubstr(std::string(header).substr(0, 9))) << header;
+    EXPECT_FALSE(check(std::string(".entry k() ") + header + " { ret; }")) << header;
   }
-  EXPECT_THAT(needs_of(kernel("mov.u32 %r1, %envreg2;")).grid_barrier, HasSubstr("%envreg2"));
-  EXPECT_THAT(needs_of(kernel("@%p1 bra L;\ntrap;\nL:")).trap, HasSubstr("trap"));
-  EXPECT_EQ(needs_of(kernel("mov.u32 %r1, %tid.x;")).any(), "");
-  // A block's own shared memory by the name of a cluster's.
-  EXPECT_EQ(needs_of(kernel("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
-                            "[%r1], [%rd1], 16, [%r2];"))
-                .any(),
-            "");
+  const auto violation = check(kernel("mov.u32 %r1, %envreg2;"));
+  ASSERT_TRUE(violation);
+  EXPECT_THAT(violation->message, HasSubstr("(%envreg), as the barrier of a grid does"));
+  EXPECT_FALSE(violation->unsupported);
 }
 
 TEST(PtxRules, ReadTheClusterThatAKernelRequires) {

@@ -20,10 +20,9 @@ namespace {
 using testing_support::cuda_specimens;
 using testing_support::CudaSpecimen;
 
-/// What a runner would say of it before it launches anything; nothing: it launches. `driver`: why
-/// CUDA's own driver has to.
+/// What a runner would say of it before it launches anything; nothing: it launches.
 std::optional<runner::Refusal> refusal_of(const std::string& path, runner::PythonHelper& python,
-                                          std::string& driver, DType dtype = DType::f32) {
+                                          DType dtype = DType::f32) {
   runner::CudaCompilers compilers([] { return cuda::ComputeCapability{9, 0}; }, &python);
   try {
     const Candidate candidate = load_candidate(path);
@@ -33,7 +32,7 @@ std::optional<runner::Refusal> refusal_of(const std::string& path, runner::Pytho
     for (const ResolvedKernel& kernel : resolved.kernels) {
       kernels.emplace_back();
       if (!is_cuda(kernel.kernel->language)) continue;
-      runner::CudaAttempt attempt = compilers.compile({&resolved}, kernels.size() - 1, 30).front();
+      runner::CudaAttempt attempt = compilers.compile(resolved, kernels.size() - 1, 30);
       if (attempt.refusal) return attempt.refusal;
       const runner::CudaKernel& made = kernels.back().emplace(std::move(attempt.kernel));
       EXPECT_GT(made.registers, 0u) << path;
@@ -44,7 +43,6 @@ std::optional<runner::Refusal> refusal_of(const std::string& path, runner::Pytho
       if (!kernel) continue;
       const ResolvedStep launched = runner::as_launched(*kernel, step);
       if (auto refusal = runner::check_cuda_launch(*kernel, launched)) return refusal;
-      if (driver.empty()) driver = runner::needs_driver(*kernel, launched);
     }
   } catch (const Error& e) {
     return runner::Refusal{Verdict::invalid_candidate, e.what()};
@@ -80,8 +78,7 @@ TEST_P(CudaSpecimens, AreRefusedWhereARuleSaysSo) {
   const std::set<std::string> before = {"compile_error", "invalid_candidate", "unsupported"};
   for (const CudaSpecimen& specimen : all) {
     ASSERT_FALSE(specimen.verdicts.empty()) << specimen.path;
-    std::string driver;
-    const auto refusal = refusal_of(specimen.path, *python_, driver);
+    const auto refusal = refusal_of(specimen.path, *python_);
     const bool may_run = !std::includes(before.begin(), before.end(), specimen.verdicts.begin(),
                                         specimen.verdicts.end());
     if (refusal) {
@@ -91,10 +88,8 @@ TEST_P(CudaSpecimens, AreRefusedWhereARuleSaysSo) {
       RecordProperty(specimen.name, refusal->message);
     } else {
       // What the device does not have is known to it alone.
-      const bool left_to_it = specimen.verdicts.contains("unsupported") && !driver.empty();
-      EXPECT_TRUE(may_run || left_to_it) << specimen.name << " would be launched";
-      const bool by_driver = std::string(GetParam()) == "driver" || specimen.name == "relu_driver";
-      EXPECT_EQ(!driver.empty(), by_driver) << specimen.name << ": " << driver;
+      EXPECT_TRUE(may_run || specimen.verdicts.contains("unsupported"))
+          << specimen.name << " would be launched";
     }
   }
 }
@@ -107,10 +102,8 @@ TEST(CudaCandidates, ThatShipPassTheRulesAndAreAssembled) {
   for (const auto& entry : std::filesystem::directory_iterator(KBENCH_CUDA_CANDIDATES)) {
     if (entry.path().extension() != ".yaml") continue;
     for (const DType dtype : kTaskDTypes) {
-      std::string driver;
-      const auto refusal = refusal_of(entry.path().string(), python, driver, dtype);
+      const auto refusal = refusal_of(entry.path().string(), python, dtype);
       EXPECT_FALSE(refusal) << entry.path() << " in " << name_of(dtype) << ": " << refusal->message;
-      EXPECT_EQ(driver, "") << entry.path() << " in " << name_of(dtype);
     }
     ++count;
   }

@@ -38,28 +38,20 @@ class TritonScript : public ::testing::Test {
     }
   }
 
-  TritonAnswer translate(const TritonRequest& request, const std::string& module,
+  TritonAnswer translate(TritonRequest request, const std::string& module,
                          const std::string& modules = FAKE_TRITON) {
-    return translate(std::vector{request}, module, modules).front();
-  }
-
-  std::vector<TritonAnswer> translate(std::vector<TritonRequest> requests,
-                                      const std::string& module,
-                                      const std::string& modules = FAKE_TRITON) {
-    for (TritonRequest& request : requests) {
-      request.path = folder_.path("kernel.py");
-      request.device = {9, 0};
-    }
+    request.path = folder_.path("kernel.py");
+    request.device = {9, 0};
     folder_.write("kernel.py", module);
     folder_.write("script.py", std::string(triton_script()));
-    folder_.write("request.json", encode(requests));
+    folder_.write("request.json", encode(request));
     const std::string command = "PYTHONDONTWRITEBYTECODE=1 PYTHONPATH='" + modules + "' python3 '" +
                                 folder_.path("script.py") + "' <'" + folder_.path("request.json") +
                                 "' 3>'" + folder_.path("answer.json") + "' >/dev/null";
     EXPECT_EQ(std::system(command.c_str()), 0);
     std::ifstream file(folder_.path("answer.json"));
     const std::string answer{std::istreambuf_iterator<char>(file), {}};
-    return decode_triton_answers(answer, requests);
+    return decode_triton_answer(answer, request);
   }
 
   static TritonRequest request() {
@@ -89,8 +81,7 @@ TEST_F(TritonScript, SpecializesAsTritonDoesAndMakesPtx) {
   EXPECT_THAT(answer.ptx, HasSubstr("// cuda 90 32"));
   EXPECT_THAT(answer.ptx, HasSubstr("(1,): [['tt.divisibility', 16]]"));
   const PtxModule module = parse_ptx(answer.ptx);
-  PtxNeeds needs;
-  EXPECT_FALSE(check_ptx(module, needs));
+  EXPECT_FALSE(check_ptx(module));
   EXPECT_THAT(module.find_entry("relu")->parameters, SizeIs(5));
 }
 
@@ -109,27 +100,6 @@ TEST_F(TritonScript, SaysWhatIsWrongWithParametersAndConstants) {
   TritonRequest named = request();
   named.entry = "gelu";
   EXPECT_THAT(translate(named, kModule).message, HasSubstr("no @triton.jit function 'gelu'"));
-}
-
-TEST_F(TritonScript, AnswersForEachConfigurationInOrder) {
-  std::vector<TritonRequest> requests;
-  for (const char* block : {"64", "128", "256", "512"}) {
-    requests.push_back(request());
-    requests.back().constants = {{"BLOCK", block}};
-    requests.back().num_warps = 1u << requests.size();
-  }
-  requests[2].constants.clear();
-  const std::vector<TritonAnswer> answers = translate(requests, kModule);
-  ASSERT_THAT(answers, SizeIs(4));
-  EXPECT_THAT(answers[0].ptx, HasSubstr("'BLOCK': 64"));
-  EXPECT_THAT(answers[1].ptx, HasSubstr("'BLOCK': 128"));
-  EXPECT_THAT(answers[3].ptx, HasSubstr("'BLOCK': 512"));
-  EXPECT_EQ(answers[1].num_warps, 4u);
-  EXPECT_TRUE(answers[2].invalid);
-  EXPECT_THAT(answers[2].message, HasSubstr("the constant 'BLOCK'"));
-  const std::vector<TritonAnswer> none = translate(requests, "import triton\n\nraise SystemExit\n");
-  ASSERT_THAT(none, SizeIs(4));
-  EXPECT_EQ(none[3].line, 3);
 }
 
 TEST_F(TritonScript, NamesTheLineOfWhatFails) {
@@ -158,12 +128,9 @@ TEST_F(TritonScript, IsUnsupportedWithoutTritonAndWithScratchMemory) {
 }
 
 TEST(TritonAnswer, OfAnyTextIsAnErrorAndNoMore) {
-  const std::vector<TritonRequest> one = {
-      {.path = "", .entry = "", .arguments = {{}}, .constants = {}, .device = {}}};
-  EXPECT_THROW(decode_triton_answers("", one), Error);
-  EXPECT_THROW(decode_triton_answers("[]", one), Error);
-  EXPECT_THROW(decode_triton_answers("{}", one), Error);
-  for (const char* text : {"1", "[]", "{}", "{\"verdict\": 1}", "{\"ptx\": 1}",
+  const TritonRequest one = {
+      .path = "", .entry = "", .arguments = {{}}, .constants = {}, .device = {}};
+  for (const char* text : {"", "1", "[]", "{}", "{\"verdict\": 1}", "{\"ptx\": 1}",
                            "{\"ptx\": \"\", \"entry\": \"k\", \"shared\": 0, \"num_warps\": 4, "
                            "\"kept\": [true], \"scratch\": 0}",
                            "{\"ptx\": \"x\", \"entry\": \"k\", \"shared\": -1, \"num_warps\": 4, "
@@ -172,12 +139,10 @@ TEST(TritonAnswer, OfAnyTextIsAnErrorAndNoMore) {
                            "\"kept\": [true], \"scratch\": 0}",
                            "{\"ptx\": \"x\", \"entry\": \"k\", \"shared\": 1, \"num_warps\": 4, "
                            "\"kept\": [], \"scratch\": 0}"}) {
-    EXPECT_THROW(decode_triton_answers("[" + std::string(text) + "]", one), Error) << text;
+    EXPECT_THROW(decode_triton_answer(text, one), Error) << text;
   }
-  const TritonAnswer shown =
-      decode_triton_answers(
-          "[{\"verdict\": \"compile_error\", \"message\": \"a\\u001b[31m\", \"line\": 3}]", one)
-          .front();
+  const TritonAnswer shown = decode_triton_answer(
+      "{\"verdict\": \"compile_error\", \"message\": \"a\\u001b[31m\", \"line\": 3}", one);
   EXPECT_EQ(shown.message.find('\x1b'), std::string::npos);
   EXPECT_EQ(shown.line, 3);
 }
@@ -185,7 +150,7 @@ TEST(TritonAnswer, OfAnyTextIsAnErrorAndNoMore) {
 TEST(TritonRequest, GivesConstantsAsNumbersWhereTheyAre) {
   TritonRequest request;
   request.constants = {{"A", "3000000000u"}, {"B", "(-3)"}, {"C", "0.5"}, {"D", "1099511627776L"}};
-  EXPECT_THAT(encode({request}),
+  EXPECT_THAT(encode(request),
               HasSubstr("\"constants\":{\"A\":3000000000,\"B\":-3,\"C\":0.5,\"D\":1099511627776}"));
 }
 

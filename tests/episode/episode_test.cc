@@ -256,7 +256,9 @@ TEST_F(EpisodeTest, AKernelBesideBuiltInStepsHasAPartInTheOutput) {
            {kernel("output") + next + op, ""},
            {kernel("x, t") + next + op, t},
            {op + next + kernel("x, t"), t},
-           {op + next + kernel("output, t") + next + "{copy: x, to: output}" + next + op, t},
+           {op + next + kernel("output, t") + next +
+                "{op: cast, in: x, out: output, attributes: {dtype: f32}}" + next + op,
+            t},
            {kernel("x, t") + next + "{op: relu, in: [t], out: u}" + next + op, t + u},
            {"{kernel: k, bind: [x, t], groups: [subgroup_size]}" + next + op, t}}) {
     EXPECT_THAT(refusal(steps, temps), HasSubstr("has a part in the outputs")) << steps;
@@ -265,10 +267,11 @@ TEST_F(EpisodeTest, AKernelBesideBuiltInStepsHasAPartInTheOutput) {
   for (const auto& [steps, temps] : std::vector<std::pair<std::string, std::string>>{
            {op + next + kernel("output"), ""},
            {kernel("x, t") + next + "{op: relu, in: [t], out: output}", t},
-           {kernel("x, t") + next + "{copy: t, to: u}" + next + "{op: relu, in: [u], out: output}",
+           {kernel("x, t") + next + "{op: cast, in: t, out: u, attributes: {dtype: f32}}" + next +
+                "{op: relu, in: [u], out: output}",
             t + u},
            {kernel("x, output") + next + "{op: relu, in: [output], out: t}" + next +
-                "{copy: t, to: output}",
+                "{op: cast, in: t, out: output, attributes: {dtype: f32}}",
             t}}) {
     EXPECT_EQ(refusal(steps, temps), "") << steps;
   }

@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         parse_candidate(fuzz::text_of(data, size), "candidate.yaml", "/nonexistent");
     DeviceNumbers device;
     for (const std::string& name : device_number_names()) device[name] = 64;
-    resolve(candidate, fuzz::graph_for(candidate.task), {}, device);
+    resolve(candidate, fuzz::graph_for(candidate.task), device);
   });
   return 0;
 }

@@ -214,7 +214,6 @@ TEST(Idioms, TwoExtensionsAndAViewBetween) {
           "        return second.relu(y).view(B, D)\n");
   EXPECT_EQ(stopped(found), "imported");
   EXPECT_THAT(found.yaml, HasSubstr("  relu_kernel_2:\n"));
-  EXPECT_THAT(found.yaml, HasSubstr("    fast_math: true\n"));
   EXPECT_THAT(found.yaml, HasSubstr("args: [t0, output, {i32: \"batch_size * dim\"}]"));
 }
 

@@ -34,11 +34,12 @@ TEST_F(LabelsTest, OfBothAProfileTells) {
                                 "  u: {dtype: f32, shape: [batch_size, dim]}\n",
                                 "u, output");
   const size_t steps = yaml.find("dispatch:\n") + std::string("dispatch:\n").size();
-  const Result result =
-      run(yaml.substr(0, steps) + "  - {copy: x, to: t}\n  - {op: relu, in: t, out: u}\n" +
-          yaml.substr(steps));
+  const Result result = run(
+      yaml.substr(0, steps) +
+      "  - {op: cast, in: x, out: t, attributes: {dtype: f32}}\n  - {op: relu, in: t, out: u}\n" +
+      yaml.substr(steps));
   ASSERT_TRUE(result.correct()) << result.message;
-  EXPECT_THAT(result.library_calls, ElementsAre("copy", "relu"));
+  EXPECT_THAT(result.library_calls, ElementsAre("cast", "relu"));
   ASSERT_TRUE(result.own_kernels);
   EXPECT_GT(*result.own_kernels, 0);
   EXPECT_LT(*result.own_kernels, 1);

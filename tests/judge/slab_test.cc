@@ -9,7 +9,6 @@
 #include <span>
 #include <utility>
 
-#include "tests/cuda/fake_driver.h"
 #include "tests/vulkan/device_fixture.h"
 
 namespace kbench::judge {
@@ -150,56 +149,6 @@ TEST_F(SlabTest, WhatARunnerHasImportedIsNotSentAgain) {
   EXPECT_TRUE(last.message.kept.empty());
   EXPECT_EQ(last.add(first, true), 1);
   EXPECT_TRUE(last.descriptors.empty());
-}
-
-TEST_F(SlabTest, MemoryThatCudaMadeIsSharedAsTheDevicesOwn) {
-  testing_support::FakeCuda& fake = testing_support::new_fake_cuda();
-  cuda::MemoryMaker maker(fake.uuid, {FAKE_CUDA});
-  SlabStore store(device(), &maker);
-  const Slab slab(store, layout_of({4096}), SlabUse::given);
-  EXPECT_EQ(fake.made, slab.buffer().size());
-  Attachment attachment;
-  attachment.add(slab, false);
-  EXPECT_TRUE(attachment.message.slabs.at(0).by_cuda);
-
-  constexpr uint32_t kWord = 7;
-  const uint64_t at = slab.tensor(0).offset;
-  device().upload(slab.buffer(), at, std::as_bytes(std::span(&kWord, 1)));
-  const runner::Attach::Slab& sent = attachment.message.slabs[0];
-  const vulkan::Buffer imported = device().import_shared(
-      {std::move(attachment.descriptors.at(0)), sent.bytes, sent.memory_type},
-      vulkan::Access::read_write);
-  uint32_t there = 0;
-  device().download(imported, at, std::as_writable_bytes(std::span(&there, 1)));
-  EXPECT_EQ(there, kWord);
-
-  fake.fail_call = "cuMemCreate";
-  fake.fail_with = 2;
-  EXPECT_THROW(Slab(store, layout_of({8 << 20}), SlabUse::given), Error);
-}
-
-TEST_F(SlabTest, AnEmptyOneHasNoZonesAndIsNotAttached) {
-  const Slab empty;
-  EXPECT_TRUE(empty.empty());
-  EXPECT_TRUE(Redzones({&empty}).pieces().empty());
-  Attachment attachment;
-  EXPECT_EQ(attachment.add(empty, false), -1);
-  EXPECT_TRUE(attachment.descriptors.empty());
-  EXPECT_TRUE(attachment.message.slabs.empty());
-}
-
-TEST_F(SlabTest, AnAttachmentTellsEachSlabOnceInOrder) {
-  const Slab first = slab(layout_of({4})), second = slab(layout_of({100000, 8}), SlabUse::given);
-  Attachment attachment;
-  EXPECT_EQ(attachment.add(first, true), 0);
-  EXPECT_EQ(attachment.add(second, false), 1);
-  ASSERT_EQ(attachment.message.slabs.size(), 2u);
-  ASSERT_EQ(attachment.descriptors.size(), 2u);
-  EXPECT_TRUE(attachment.message.slabs[0].read_only);
-  EXPECT_FALSE(attachment.message.slabs[1].read_only);
-  EXPECT_EQ(attachment.message.slabs[1].bytes, second.buffer().size());
-  const runner::Place place = second.place(1, 1);
-  EXPECT_EQ(place, (runner::Place{1, second.layout().items()[1].offset, 8}));
 }
 
 }  // namespace

@@ -86,20 +86,20 @@ const Case kCases[] = {
        s.coming.clear();
      },
      "nothing"},
-    {"ForCudaIfTheNextNeedsIt", [](auto& s) { s.coming[0].kind = RunnerKind::cuda; },
-     "start_runner for cuda"},
-    {"ARunnerForOthersDoesNotServeCuda",
+    {"ForTorchIfTheNextNeedsIt", [](auto& s) { s.coming[0].kind = RunnerKind::torch; },
+     "start_runner for torch"},
+    {"ARunnerForOthersDoesNotServeTorch",
      [](auto& s) {
-       s.coming = {{.kind = RunnerKind::cuda}};
+       s.coming = {{.kind = RunnerKind::torch}};
        s.waiting = {{open}};
      },
-     "start_runner for cuda"},
+     "start_runner for torch"},
     {"UnknownOnesAreTakenToBeAlike",
      [](auto& s) {
        s.coming.clear();
-       s.now.kind = RunnerKind::cuda;
+       s.now.kind = RunnerKind::torch;
      },
-     "start_runner for cuda"},
+     "start_runner for torch"},
     {"ABaselineBeforeACandidateIsBegun",
      [](auto& s) {
        s.waiting = {{open}, {open}};
@@ -235,14 +235,14 @@ INSTANTIATE_TEST_SUITE_P(Case, SupplyPolicy, ::testing::ValuesIn(kCases),
 TEST(ChooseRunner, PrefersTheAuthorsThenTheKindThenTheOpenOne) {
   const std::vector<WaitingRunner> waiting = {{started},
                                               {opening},
-                                              {.state = open, .kind = RunnerKind::cuda},
+                                              {.state = open, .kind = RunnerKind::torch},
                                               {open},
                                               {.state = open, .author = "a"},
                                               {.state = open, .author = "b"}};
   EXPECT_EQ(choose_runner(waiting, {.author = "a"}, false), 4u);
   EXPECT_EQ(choose_runner(waiting, {.author = "c"}, false), 3u);
   EXPECT_EQ(choose_runner(waiting, {}, false), 3u);
-  EXPECT_EQ(choose_runner(waiting, {.kind = RunnerKind::cuda}, false), 2u);
+  EXPECT_EQ(choose_runner(waiting, {.kind = RunnerKind::torch}, false), 2u);
   EXPECT_EQ(choose_runner({waiting[0], waiting[1]}, {}, false), 1u);
   EXPECT_EQ(choose_runner({waiting[0], waiting[1]}, {}, true), std::nullopt);
   EXPECT_EQ(choose_runner({waiting[2]}, {}, true), 0u);

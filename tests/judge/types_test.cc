@@ -118,8 +118,17 @@ kernels:
           atomicAdd(y[row / KB_dim1 * KB_dim2 + i % KB_dim2], x[i]);
         }
       }
+  zero:
+    source: |
+      #version 450
+      layout(local_size_x = 64) in;
+      layout(binding = 0) writeonly buffer Y { float y[]; };
+      void main() {
+        const uint i = gl_GlobalInvocationID.x;
+        if (i < KB_batch_size * KB_dim2) y[i] = 0.0;
+      }
 dispatch:
-  - {fill: output, value: 0}
+  - {kernel: zero, bind: [output], groups: "ceil_div(batch_size * dim2, 64)"}
   - {kernel: add, bind: [x, output], groups: "ceil_div(batch_size * dim1 * dim2, 64)"}
 )yaml");
   if (result.verdict == Verdict::unsupported) {

@@ -4,7 +4,6 @@
 
 #include <gmock/gmock.h>
 
-#include "harness/measure/cuda/memory_maker.h"
 #include "harness/measure/cuda/nvrtc.h"
 #include "harness/measure/cuda/toolkit.h"
 #include "harness/measure/runner/candidate_program.h"
@@ -25,18 +24,17 @@ cuda::StepError step_error(int result, int step) {
 
 DriverPlan plan_of(std::vector<std::string> names) {
   DriverPlan plan;
-  for (size_t i = 0; i < names.size(); ++i) plan.of.insert(plan.of.end(), 2, i);  // two each
   plan.names = std::move(names);
   return plan;
 }
 
 TEST(DriverLaneRefusal, IsAVerdictThatNamesTheKernel) {
   const DriverPlan plan = plan_of({"kernel a (c.yaml:3)", "kernel b (c.yaml:4)"});
-  const Refused fault = refused_by(step_error(700, 2), plan);
+  const Refused fault = refused_by(step_error(700, 1), plan);
   EXPECT_EQ(fault.verdict, Verdict::out_of_bounds);
   EXPECT_EQ(fault.message, "kernel b (c.yaml:4) reached memory that is not its own: it gave 700");
   EXPECT_EQ(refused_by(step_error(719, 0), plan).verdict, Verdict::crashed);
-  EXPECT_EQ(refused_by(step_error(720, 0), plan).verdict, Verdict::unsupported);
+  EXPECT_EQ(refused_by(step_error(701, 0), plan).verdict, Verdict::unsupported);
   // In later runs the failed step is unknown.
   EXPECT_THAT(refused_by(step_error(700, -1), plan).message,
               HasSubstr("kernel a (c.yaml:3) or kernel b (c.yaml:4) reached"));
@@ -74,25 +72,22 @@ class DriverLaneTest : public vulkan::DeviceTest {
     candidate_ = parse_candidate(text, "c.yaml", ".");
     graph_ = build_graph(find_task(candidate_.task), Preset::smoke);
     resolved_ = resolve(candidate_, *graph_);
-    program_ = std::make_unique<CandidateProgram>(
-        device(), resolved_, nullptr, std::vector<ResolvedCandidate>{},
-        CudaDevice{.capability =
-                       [] {
-                         return cuda::ComputeCapability{9, 0};
-                       },
-                   .driver = {FAKE_CUDA}});
+    program_ =
+        std::make_unique<CandidateProgram>(device(), resolved_, nullptr,
+                                           CudaDevice{.capability =
+                                                          [] {
+                                                            return cuda::ComputeCapability{9, 0};
+                                                          },
+                                                      .driver = {FAKE_CUDA}});
     return program_->build(60, diagnostics_);
   }
   /// Input, then output, in one slab.
-  void attach(DriverLane& lane, bool by_cuda = false) {
+  void attach(DriverLane& lane) {
     constexpr uint64_t kBytes = 4 << 20;
-    vulkan::Device::MakeMemory make;
-    cuda::MemoryMaker maker(fake_.uuid, {FAKE_CUDA});
-    if (by_cuda) make = [&](uint64_t bytes) { return maker.make(bytes); };
-    slab_.emplace(device().allocate_shared(kBytes, make));
+    slab_.emplace(device().allocate_shared(kBytes));
     vulkan::SharedMemory shared = slab_->share(vulkan::Access::read_write);
     Attach message;
-    message.slabs = {{shared.bytes, shared.memory_type, false, by_cuda}};
+    message.slabs = {{shared.bytes, shared.memory_type, false}};
     message.given = {{0, 4096, kBytes / 4}};
     message.outputs = {{0, kBytes / 2, kBytes / 4}};
     std::vector<UniqueFd> descriptors;
@@ -129,20 +124,17 @@ class DriverLaneTest : public vulkan::DeviceTest {
   std::unique_ptr<CandidateProgram> program_;
 };
 
-class DriverLaneMemoryTest : public DriverLaneTest, public ::testing::WithParamInterface<bool> {};
-INSTANTIATE_TEST_SUITE_P(MadeBy, DriverLaneMemoryTest, ::testing::Bool(),
-                         [](const auto& made) { return made.param ? "Cuda" : "Vulkan"; });
-
-TEST_P(DriverLaneMemoryTest, RunsACandidateOnTheJudgesMemory) {
-  const auto refusal = build(std::string(kHead) + kRelu +
-                             "dispatch:\n  - {fill: output, value: 3}\n"
-                             "  - {kernel: relu, grid: 2, block: 128, shared: 64 * 1024, "
-                             "args: [x, {name: output, offset: 4}, {u32: 200}]}\n");
+TEST_F(DriverLaneTest, RunsACandidateOnTheJudgesMemory) {
+  const auto refusal =
+      build(std::string(kHead) + kRelu +
+            "dispatch:\n"
+            "  - {kernel: relu, grid: 4, block: 128, shared: 64 * 1024, "
+            "args: [x, output, {u32: 400}]}\n"
+            "  - {kernel: relu, grid: 1, block: 128, args: [x, output, {u32: 4}]}\n");
   ASSERT_FALSE(refusal) << refusal->message;
   ASSERT_TRUE(program_->takes_driver());
-  EXPECT_FALSE(program_->launches_cuda());
   const auto made = lane();
-  attach(*made, GetParam());
+  attach(*made);
   const size_t count = static_cast<size_t>(resolved_.buffers.at(0).type.elements());
   std::vector<float> x(count);
   for (size_t i = 0; i < count; ++i) x[i] = i % 3 == 0 ? -1.0f : static_cast<float>(i);
@@ -152,7 +144,7 @@ TEST_P(DriverLaneMemoryTest, RunsACandidateOnTheJudgesMemory) {
     EXPECT_NEAR(made->run(false, 1), 2000, 1);
     const std::vector<float> y = floats(memory_->outputs().at(0), count);
     for (size_t i = 0; i < count; ++i) {
-      ASSERT_EQ(y[i], i < 4 || i >= 204 ? 3.0f : std::max(x[i - 4], 0.0f)) << i;
+      ASSERT_EQ(y[i], std::max(x[i], 0.0f)) << i;
     }
   }
   EXPECT_EQ(made->run(true, 1), 0);  // no setup
@@ -163,28 +155,20 @@ TEST_P(DriverLaneMemoryTest, RunsACandidateOnTheJudgesMemory) {
   EXPECT_EQ(fake_.dynamic_shared, 65536);
 }
 
-TEST_F(DriverLaneTest, LeavesToCommandListsWhatTheyCanLaunch) {
-  const std::string step =
-      "dispatch:\n  - {kernel: relu, grid: 2, block: 256, args: [x, output, "
-      "{u32: 400}]";
-  // Lavapipe launches no CUDA kernels: those that do not need the driver are refused when loaded.
-  const auto refusal = build(kHead + std::string(kRelu) + step + "}\n");
-  EXPECT_FALSE(program_->takes_driver());
-  EXPECT_TRUE(refusal.has_value());
-  EXPECT_FALSE(build(kHead + std::string(kRelu) + step + ", cluster: 2}\n"));
-  EXPECT_TRUE(program_->takes_driver());
-}
-
 TEST_F(DriverLaneTest, RefusesShadersAndOperatorsBesideIt) {
   const std::string step =
-      "  - {kernel: relu, grid: 2, block: 256, cooperative: true, args: [x, output, {u32: 400}]}\n";
+      "  - {kernel: relu, grid: 2, block: 256, args: [x, output, {u32: 400}]}\n";
   auto refusal = build(kHead + std::string(kRelu) + "dispatch:\n" + step +
                        "  - {op: relu, in: x, out: output}\n");
   ASSERT_TRUE(refusal);
   EXPECT_EQ(refusal->verdict, Verdict::unsupported);
   EXPECT_EQ(refusal->message,
-            "c.yaml:14:5: a built-in operator cannot stand beside what CUDA's own driver launches: "
-            "c.yaml:13:5: kernel relu is launched as a cooperative grid");
+            "c.yaml:14:5: a built-in operator cannot stand beside kernels in CUDA, PTX or Triton, "
+            "which CUDA's own driver launches: write it as such a kernel too");
+  refusal = build(kHead + std::string("  s: {source: x}\n") + kRelu + "dispatch:\n" + step +
+                  "  - {kernel: s, groups: 1, bind: [output]}\n");
+  ASSERT_TRUE(refusal);
+  EXPECT_THAT(refusal->message, HasSubstr("c.yaml:15:5: a shader cannot stand beside"));
 }
 
 TEST_F(DriverLaneTest, SaysWhatTheDeviceDoesNotHave) {
@@ -200,23 +184,17 @@ TEST_F(DriverLaneTest, SaysWhatTheDeviceDoesNotHave) {
     ADD_FAILURE() << how << " would be launched";
     return Refused{};
   };
-  const Refused grid = refused("grid: 9, cooperative: true");
-  EXPECT_EQ(grid.verdict, Verdict::unsupported);
-  EXPECT_THAT(grid.message,
-              HasSubstr("c.yaml:13:5: kernel relu is launched as a cooperative grid of 9 blocks, "
-                        "of which the device holds 8 at once"));
-  EXPECT_THAT(refused("grid: 32, cluster: 32").message, HasSubstr("clusters of 32 blocks"));
   EXPECT_THAT(refused("grid: 2, shared: 227 * 1024").message, HasSubstr("the device has 232448"));
   EXPECT_THAT(refused("grid: 2, shared: 228 * 1024").message,
               HasSubstr("a block of this device gets 232448"));
   fake_.uuid = {1};
-  EXPECT_THAT(refused("grid: 2, cluster: 2").message,
-              HasSubstr("c.yaml:13:5: kernel relu is launched in clusters of 2 x 1 x 1 blocks, "
-                        "which takes CUDA's own driver to launch it: CUDA's driver does not know"));
+  EXPECT_THAT(refused("grid: 2").message,
+              HasSubstr("c.yaml:4:3: kernel relu is launched by CUDA's own driver: CUDA's driver "
+                        "does not know"));
   fake_.uuid = device().snapshot().device_uuid;
   fake_.fail_call = "cuModuleLoadData";
   fake_.fail_with = 200;
-  EXPECT_EQ(refused("grid: 2, cluster: 2").verdict, Verdict::compile_error);
+  EXPECT_EQ(refused("grid: 2").verdict, Verdict::compile_error);
 }
 
 TEST(SharedMemory, OfABlockIsWhatItsArchitectureHas) {
@@ -231,7 +209,7 @@ TEST_F(DriverLaneTest, TellsAFaultByItsKernel) {
   std::string fault = kRelu;
   for (size_t at; (at = fault.find("relu")) != std::string::npos;) fault.replace(at, 4, "fault");
   const auto refusal = build(kHead + std::string(kRelu) + fault +
-                             "dispatch:\n  - {kernel: relu, grid: 2, cluster: 2, block: 256, args: "
+                             "dispatch:\n  - {kernel: relu, grid: 2, block: 256, args: "
                              "[x, output, {u32: 400}]}\n  - {kernel: fault, grid: 1, block: 1, "
                              "args: [x, output, {u32: 1}]}\n");
   ASSERT_FALSE(refusal) << refusal->message;

@@ -34,7 +34,6 @@ Built built() {
   message.float16_kernel = "half";
   message.compile_s = 0.125;
   message.diagnostics = {{"warning", "a.comp", 3, 7, "unused"}};
-  message.tunable = {{"k", {"num_warps 4", "num_warps 8"}}};
   message.launched_by = RunnerKind::cuda;
   message.version = "PyTorch 2";
   return message;
@@ -90,11 +89,6 @@ TEST(RunnerProtocol, EveryMessageSurvives) {
   EXPECT_TRUE(survive(Refused{Verdict::unsupported, "m", {}, true}).size);
   EXPECT_EQ(b.float16_kernel, "half");
   EXPECT_EQ(b.compile_s, 0.125);
-  ASSERT_EQ(b.tunable.size(), 1u);
-  EXPECT_EQ(b.tunable[0].kernel, "k");
-  ASSERT_EQ(b.tunable[0].configs.size(), 2u);
-  EXPECT_EQ(b.tunable[0].configs[1], "num_warps 8");
-  EXPECT_EQ(survive(Select{{0, 3}}).configs, (std::vector<uint32_t>{0, 3}));
   ASSERT_EQ(b.diagnostics.size(), 1u);
   EXPECT_EQ(b.diagnostics[0].line, 3);
   EXPECT_EQ(b.diagnostics[0].column, 7);
@@ -224,17 +218,15 @@ TEST(RunnerProtocol, NumbersThatDoNotFitAreParseErrors) {
     return R"({"kept":[],"given":[)" + place + R"(],"outputs":[],"slabs":[)" + slab +
            R"(],"wanted":[],"more":false})";
   };
-  const std::string slab = R"({"bytes":1,"memory_type":0,"read_only":true,"by_cuda":false})";
+  const std::string slab = R"({"bytes":1,"memory_type":0,"read_only":true})";
   EXPECT_EQ(decode<Attach>(attach_with(slab, "")).slabs.size(), 1u);
   for (const std::string& text :
-       {attach_with(R"({"bytes":-1,"memory_type":0,"read_only":true,"by_cuda":false})", ""),
-        attach_with(R"({"bytes":1.5,"memory_type":0,"read_only":true,"by_cuda":false})", ""),
-        attach_with(
-            R"({"bytes":18446744073709551616,"memory_type":0,"read_only":true,"by_cuda":false})",
-            ""),
-        attach_with(R"({"bytes":1,"memory_type":4294967296,"read_only":true,"by_cuda":false})", ""),
-        attach_with(R"({"bytes":1,"memory_type":-1,"read_only":true,"by_cuda":false})", ""),
-        attach_with(R"({"bytes":1,"memory_type":0,"read_only":1,"by_cuda":false})", ""),
+       {attach_with(R"({"bytes":-1,"memory_type":0,"read_only":true})", ""),
+        attach_with(R"({"bytes":1.5,"memory_type":0,"read_only":true})", ""),
+        attach_with(R"({"bytes":18446744073709551616,"memory_type":0,"read_only":true})", ""),
+        attach_with(R"({"bytes":1,"memory_type":4294967296,"read_only":true})", ""),
+        attach_with(R"({"bytes":1,"memory_type":-1,"read_only":true})", ""),
+        attach_with(R"({"bytes":1,"memory_type":0,"read_only":1})", ""),
         attach_with(slab, R"({"slab":2147483648,"offset":0,"bytes":1})"),
         attach_with(slab, R"({"slab":18446744073709551615,"offset":0,"bytes":1})"),
         attach_with(slab, R"({"slab":0,"offset":-1,"bytes":1})"), attach_with("7", "")}) {

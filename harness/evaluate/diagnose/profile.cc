@@ -1,9 +1,8 @@
 #include "harness/evaluate/diagnose/profile.h"
 
 #include <algorithm>
-#include <limits>
-#include <map>
 #include <numeric>
+#include <set>
 
 #include "kbench/candidate.h"
 #include "kbench/error.h"
@@ -17,12 +16,6 @@ double flops_of(const OperatorCall& call) { return call.op->flops ? call.op->flo
 StepProfile of_step(const ResolvedCandidate& candidate, const ResolvedStep& step,
                     const Graph& graph) {
   StepProfile profile;
-  if (step.kind == Step::Kind::copy || step.kind == Step::Kind::fill) {
-    profile.name = name_of(step.kind);
-    profile.bytes =
-        static_cast<double>(step.ranges[0].bytes) * (step.kind == Step::Kind::copy ? 2 : 1);
-    return profile;
-  }
   if (step.kernel < 0) {
     profile.name = step.call.op->name + " (built in)";
     profile.bytes = least_bytes(graph.stored(step.call));
@@ -30,17 +23,11 @@ StepProfile of_step(const ResolvedCandidate& candidate, const ResolvedStep& step
     return profile;
   }
   profile.name = candidate.kernels[static_cast<size_t>(step.kernel)].kernel->name;
-  // Parts of a buffer may overlap; no more than the whole buffer counts.
-  std::map<int, double> bytes;
-  for (size_t i = 0; i < step.bind.size(); ++i) {
-    bytes[step.bind[i]] += static_cast<double>(step.ranges[i].bytes);
-  }
-  for (const auto& [offset, buffer] : step.addresses) {
-    bytes[buffer] = std::numeric_limits<double>::infinity();
-  }
-  for (const auto& [buffer, touched] : bytes) {
-    const auto& type = candidate.buffers[static_cast<size_t>(buffer)].type;
-    profile.bytes += std::min(touched, static_cast<double>(type.bytes()));
+  std::set<int> buffers(step.bind.begin(), step.bind.end());
+  for (const auto& [offset, buffer] : step.addresses) buffers.insert(buffer);
+  for (const int buffer : buffers) {
+    profile.bytes +=
+        static_cast<double>(candidate.buffers[static_cast<size_t>(buffer)].type.bytes());
   }
   return profile;
 }
@@ -64,10 +51,9 @@ Launches launches_of(const Candidate& candidate, const Graph& graph) {
     if (e.code() != ErrorCode::kUnsupported) throw;
     for (const Step& step : candidate.dispatch) {
       if (!step.repeats.empty()) return {};
-      const std::string& name = step.kind == Step::Kind::op ? step.op : step.kernel;
       launches.steps.push_back(launches.profiles.size());
       launches.profiles.push_back(
-          {name.empty() ? std::string(name_of(step.kind)) : name, 0, 0, 0, 0});
+          {step.kind == Step::Kind::op ? step.op : step.kernel, 0, 0, 0, 0});
     }
   }
   return launches;

@@ -20,13 +20,6 @@ ErrorCode code_of(Result result) {
   throw Error(ErrorCode::kUnsupported, message);
 }
 
-/// The most blocks of a cluster that every device with clusters supports.
-constexpr uint64_t kPortableCluster = 8;
-
-uint64_t product(const std::array<uint32_t, 3>& extents) {
-  return uint64_t{extents[0]} * extents[1] * extents[2];
-}
-
 }  // namespace
 
 DriverError::DriverError(int result, const std::string& message)
@@ -44,8 +37,8 @@ bool DriverError::crashed() const {
 }
 
 bool DriverError::too_much() const {
-  return result_ == driver::kOutOfResources || result_ == driver::kCooperativeTooLarge ||
-         result_ == driver::kInvalidClusterSize || result_ == driver::kInvalidValue;
+  return result_ == driver::kOutOfResources || result_ == driver::kInvalidClusterSize ||
+         result_ == driver::kInvalidValue;
 }
 
 void Driver::State::check(Result result, const char* call) {
@@ -99,15 +92,9 @@ void Driver::State::open() {
   for (const int limit : {driver::kPrintfFifo, driver::kMallocHeap, driver::kPersistingL2}) {
     calls.context_limit(limit, 0);
   }
-  const auto attribute = [&](int which) {
-    int value = 0;
-    check(calls.device_attribute(&value, which, device), "cuDeviceGetAttribute");
-    return value;
-  };
-  limits.shared_bytes = static_cast<uint64_t>(std::max(attribute(driver::kSharedOptIn), 0));
-  limits.multiprocessors = static_cast<uint32_t>(std::max(attribute(driver::kMultiprocessors), 0));
-  limits.cooperative = attribute(driver::kCooperativeLaunch) != 0;
-  limits.clusters = attribute(driver::kClusterLaunch) != 0;
+  int shared = 0;
+  check(calls.device_attribute(&shared, driver::kSharedOptIn, device), "cuDeviceGetAttribute");
+  shared_bytes = static_cast<uint64_t>(std::max(shared, 0));
   check(calls.stream_create(&stream, driver::kNonBlockingStream), "cuStreamCreate");
   check(calls.allocate(&lead, kLeadBytes), "cuMemAlloc");
 }
@@ -127,25 +114,7 @@ Driver::Driver(const std::array<uint8_t, 16>& uuid, const std::vector<std::strin
 
 Driver::~Driver() = default;
 
-const DriverLimits& Driver::limits() const { return state_->limits; }
 bool Driver::hung() const { return state_->hung; }
-
-uint64_t Driver::import_own(const UniqueFd& descriptor, uint64_t bytes) {
-  State& s = *state_;
-  driver::AllocationHandle memory = 0;
-  void* const handle = reinterpret_cast<void*>(static_cast<intptr_t>(descriptor.get()));
-  s.check(s.calls.memory_import(&memory, handle, driver::kPosixFd),
-          "cuMemImportFromShareableHandle");
-  driver::Pointer address = 0;
-  s.check(s.calls.address_reserve(&address, bytes, 0, 0, 0), "cuMemAddressReserve");
-  s.check(s.calls.memory_map(address, bytes, 0, memory, 0), "cuMemMap");
-  driver::AccessDescription access;
-  access.location = s.device;
-  s.check(s.calls.memory_access(address, bytes, &access, 1), "cuMemSetAccess");
-  s.check(s.calls.memory_release(memory), "cuMemRelease");  // It is there while it is mapped.
-  s.imports.push_back({address, bytes, nullptr});
-  return address;
-}
 
 uint64_t Driver::import(UniqueFd descriptor, uint64_t bytes) {
   State& s = *state_;
@@ -160,7 +129,7 @@ uint64_t Driver::import(UniqueFd descriptor, uint64_t bytes) {
   buffer.size = bytes;
   driver::Pointer address = 0;
   s.check(s.calls.map_buffer(&address, memory, &buffer), "cuExternalMemoryGetMappedBuffer");
-  s.imports.push_back({address, bytes, memory});
+  s.imports.push_back({address, memory});
   return address;
 }
 
@@ -168,13 +137,8 @@ void Driver::release_imports() {
   State& s = *state_;
   for (const State::Import& each : std::exchange(s.imports, {})) {
     if (s.hung) return;
-    if (each.external) {
-      s.check(s.calls.free(each.address), "cuMemFree");
-      s.check(s.calls.destroy_memory(each.external), "cuDestroyExternalMemory");
-    } else {
-      s.check(s.calls.memory_unmap(each.address, each.bytes), "cuMemUnmap");
-      s.check(s.calls.address_free(each.address, each.bytes), "cuMemAddressFree");
-    }
+    s.check(s.calls.free(each.address), "cuMemFree");
+    s.check(s.calls.destroy_memory(each.external), "cuDestroyExternalMemory");
   }
 }
 
@@ -209,9 +173,9 @@ std::string Driver::allow(const DriverKernel& kernel, const DriverLaunch& launch
   int own = 0;
   s.check(s.calls.function_attribute(&own, driver::kSharedBytes, function), "cuFuncGetAttribute");
   const uint64_t shared = static_cast<uint64_t>(std::max(own, 0)) + launch.shared_bytes;
-  if (shared > s.limits.shared_bytes) {
+  if (shared > s.shared_bytes) {
     return "takes " + std::to_string(shared) + " bytes of shared memory, the device has " +
-           std::to_string(s.limits.shared_bytes) + " for a block";
+           std::to_string(s.shared_bytes) + " for a block";
   }
   int most = 0;
   s.check(s.calls.function_attribute(&most, driver::kMostDynamicShared, function),
@@ -221,52 +185,7 @@ std::string Driver::allow(const DriverKernel& kernel, const DriverLaunch& launch
                                            static_cast<int>(launch.shared_bytes)),
             "cuFuncSetAttribute");
   }
-  const uint64_t threads = product(launch.block), blocks = product(launch.grid);
-  if (product(launch.cluster) > 0) {
-    const std::string size = std::to_string(product(launch.cluster));
-    if (!s.limits.clusters) return "asks for clusters of blocks, which the device does not have";
-    if (product(launch.cluster) > kPortableCluster) {
-      s.calls.set_function_attribute(function, driver::kNonPortableCluster, 1);
-    }
-    const LaunchArguments arguments(launch, s.stream);
-    int clusters = 0;
-    const Result result = s.calls.cluster_occupancy(&clusters, function, &arguments.config());
-    if (result != driver::kSuccess || clusters < 1) {
-      return "asks for clusters of " + size + " blocks, which the device does not take";
-    }
-  }
-  if (launch.cooperative) {
-    if (!s.limits.cooperative) return "is launched as a cooperative grid, which the device lacks";
-    int at_once = 0;
-    s.check(s.calls.occupancy(&at_once, function, static_cast<int>(threads), launch.shared_bytes),
-            "cuOccupancyMaxActiveBlocksPerMultiprocessor");
-    const uint64_t room = static_cast<uint64_t>(std::max(at_once, 0)) * s.limits.multiprocessors;
-    if (blocks > room) {
-      return "is launched as a cooperative grid of " + std::to_string(blocks) +
-             " blocks, of which the device holds " + std::to_string(room) + " at once";
-    }
-  }
   return "";
-}
-
-LaunchArguments::LaunchArguments(const DriverLaunch& launch, driver::Stream stream) {
-  for (size_t axis = 0; axis < 3; ++axis) {
-    config_.grid[axis] = launch.grid[axis];
-    config_.block[axis] = launch.block[axis];
-  }
-  config_.shared_bytes = launch.shared_bytes;
-  config_.stream = stream;
-  config_.attributes = attributes_.data();
-  if (launch.cooperative) {
-    driver::LaunchAttribute& attribute = attributes_[config_.attribute_count++];
-    attribute.id = driver::kCooperative;
-    attribute.value.cooperative = 1;
-  }
-  if (product(launch.cluster) > 0) {
-    driver::LaunchAttribute& attribute = attributes_[config_.attribute_count++];
-    attribute.id = driver::kClusterDimension;
-    attribute.value.cluster = {launch.cluster[0], launch.cluster[1], launch.cluster[2]};
-  }
 }
 
 }  // namespace kbench::cuda

@@ -1,5 +1,5 @@
-// A device through CUDA's driver (libcuda.so.1), opened at run time: launches what a Vulkan command
-// list cannot (clusters, cooperative grids), on memory that Vulkan or a MemoryMaker made.
+// A device through CUDA's driver (libcuda.so.1), opened at run time: launches CUDA kernels on
+// memory that Vulkan made.
 #pragma once
 
 #include <array>
@@ -33,19 +33,10 @@ class DriverError : public Error {
   int result_;
 };
 
-/// Limits of the device.
-struct DriverLimits {
-  uint64_t shared_bytes = 0;  ///< of a block, static and dynamic, once opted in
-  uint32_t multiprocessors = 0;
-  bool cooperative = false, clusters = false;
-};
-
 /// How a kernel is launched.
 struct DriverLaunch {
   std::array<uint32_t, 3> grid = {1, 1, 1};
   std::array<uint32_t, 3> block = {1, 1, 1};
-  std::array<uint32_t, 3> cluster = {0, 0, 0};  ///< 0: what the kernel itself says, or none
-  bool cooperative = false;
   uint32_t shared_bytes = 0;  ///< dynamic
 };
 
@@ -70,13 +61,9 @@ class Driver {
   ~Driver();
   Driver(const Driver&) = delete;
 
-  const DriverLimits& limits() const;
-
   /// The address of memory that Vulkan exported, for one buffer alone: all of it, `bytes` being the
   /// allocation's.
   uint64_t import(UniqueFd descriptor, uint64_t bytes);
-  /// The same of memory that a MemoryMaker made.
-  uint64_t import_own(const UniqueFd& descriptor, uint64_t bytes);
   /// Gives back all that was imported.
   void release_imports();
   /// The address of another process's allocation, and its size in bytes. That process need not run

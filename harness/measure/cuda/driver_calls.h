@@ -11,9 +11,8 @@ namespace kbench::cuda::driver {
 
 using Result = int;
 using Device = int;
-using Pointer = unsigned long long;           // NOLINT(google-runtime-int): CUdeviceptr
-using Flags = unsigned long long;             // NOLINT(google-runtime-int)
-using AllocationHandle = unsigned long long;  // NOLINT(google-runtime-int)
+using Pointer = unsigned long long;  // NOLINT(google-runtime-int): CUdeviceptr
+using Flags = unsigned long long;    // NOLINT(google-runtime-int)
 using Context = struct OpaqueContext*;
 using Module = struct OpaqueModule*;
 using Function = struct OpaqueFunction*;
@@ -28,23 +27,18 @@ inline constexpr Result kSuccess = 0, kInvalidValue = 1, kMemory = 2, kNotReady 
 inline constexpr Result kIllegalAddress = 700, kOutOfResources = 701, kLaunchTimeout = 702,
                         kAssert = 710, kHardwareStack = 714, kIllegalInstruction = 715,
                         kMisalignedAddress = 716, kInvalidAddressSpace = 717, kInvalidPc = 718,
-                        kLaunchFailed = 719, kCooperativeTooLarge = 720, kInvalidClusterSize = 912;
+                        kLaunchFailed = 719, kInvalidClusterSize = 912;
 
 // CUdevice_attribute
-inline constexpr int kMultiprocessors = 16, kMajor = 75, kMinor = 76, kCooperativeLaunch = 95,
-                     kSharedOptIn = 97, kClusterLaunch = 120;
+inline constexpr int kMajor = 75, kMinor = 76, kSharedOptIn = 97;
 // CUfunction_attribute
-inline constexpr int kSharedBytes = 1, kMostDynamicShared = 8, kNonPortableCluster = 14;
+inline constexpr int kSharedBytes = 1, kMostDynamicShared = 8;
 // CUlimit
 inline constexpr int kPrintfFifo = 1, kMallocHeap = 2, kPersistingL2 = 6;
-// CUlaunchAttributeID
-inline constexpr int kCooperative = 2, kClusterDimension = 4;
 // CUexternalMemoryHandleType, and flags
 inline constexpr int kOpaqueFd = 1;
 inline constexpr unsigned kDedicated = 1, kNonBlockingStream = 1;
 inline constexpr int kCaptureThreadLocal = 1;
-// CUmemAllocationType, CUmemAllocationHandleType, CUmemLocationType, CUmemAccess_flags
-inline constexpr int kPinned = 1, kPosixFd = 1, kOnDevice = 1, kReadWrite = 3;
 
 struct ExternalMemoryHandleDesc {
   int type = kOpaqueFd;
@@ -65,44 +59,6 @@ struct ExternalMemoryBufferDesc {
   unsigned long long offset = 0, size = 0;  // NOLINT(google-runtime-int)
   unsigned flags = 0;
   unsigned reserved[16] = {};
-};
-
-/// CUmemAllocationProp: pinned memory of one device, exported as a file descriptor.
-struct AllocationProperties {
-  int type = kPinned;
-  int handle_types = kPosixFd;
-  int location_type = kOnDevice;
-  Device location = 0;
-  void* win32 = nullptr;
-  unsigned char flags[8] = {};  ///< none: not compressible
-};
-
-/// CUmemAccessDesc.
-struct AccessDescription {
-  int location_type = kOnDevice;
-  Device location = 0;
-  int flags = kReadWrite;
-};
-
-struct LaunchAttribute {
-  int id = 0;
-  char pad[8 - sizeof(int)] = {};
-  union {
-    char bytes[64];
-    int cooperative;
-    struct {
-      unsigned x, y, z;
-    } cluster;
-  } value = {};
-};
-
-struct LaunchConfig {
-  unsigned grid[3] = {1, 1, 1};
-  unsigned block[3] = {1, 1, 1};
-  unsigned shared_bytes = 0;
-  Stream stream = nullptr;
-  LaunchAttribute* attributes = nullptr;
-  unsigned attribute_count = 0;
 };
 
 // CU_LAUNCH_PARAM_BUFFER_POINTER, _SIZE, _END
@@ -134,16 +90,6 @@ inline constexpr unsigned kPeerAccess = 1;
   CALL(map_buffer, "cuExternalMemoryGetMappedBuffer", Pointer*, ExternalMemory, \
        const ExternalMemoryBufferDesc*) \
   CALL(destroy_memory, "cuDestroyExternalMemory", ExternalMemory) \
-  CALL(memory_create, "cuMemCreate", AllocationHandle*, size_t, const AllocationProperties*, \
-       Flags) \
-  CALL(memory_export, "cuMemExportToShareableHandle", void*, AllocationHandle, int, Flags) \
-  CALL(memory_import, "cuMemImportFromShareableHandle", AllocationHandle*, void*, int) \
-  CALL(memory_release, "cuMemRelease", AllocationHandle) \
-  CALL(address_reserve, "cuMemAddressReserve", Pointer*, size_t, size_t, Pointer, Flags) \
-  CALL(memory_map, "cuMemMap", Pointer, size_t, size_t, AllocationHandle, Flags) \
-  CALL(memory_unmap, "cuMemUnmap", Pointer, size_t) \
-  CALL(address_free, "cuMemAddressFree", Pointer, size_t) \
-  CALL(memory_access, "cuMemSetAccess", Pointer, size_t, const AccessDescription*, size_t) \
   CALL(peer_open, "cuIpcOpenMemHandle_v2", Pointer*, PeerHandle, unsigned) \
   CALL(peer_close, "cuIpcCloseMemHandle", Pointer) \
   CALL(address_range, "cuMemGetAddressRange_v2", Pointer*, size_t*, Pointer) \
@@ -154,9 +100,8 @@ inline constexpr unsigned kPeerAccess = 1;
   CALL(module_function, "cuModuleGetFunction", Function*, Module, const char*) \
   CALL(function_attribute, "cuFuncGetAttribute", int*, int, Function) \
   CALL(set_function_attribute, "cuFuncSetAttribute", Function, int, int) \
-  CALL(occupancy, "cuOccupancyMaxActiveBlocksPerMultiprocessor", int*, Function, int, size_t) \
-  CALL(cluster_occupancy, "cuOccupancyMaxActiveClusters", int*, Function, const LaunchConfig*) \
-  CALL(launch, "cuLaunchKernelEx", const LaunchConfig*, Function, void**, void**) \
+  CALL(launch, "cuLaunchKernel", Function, unsigned, unsigned, unsigned, unsigned, unsigned, \
+       unsigned, unsigned, Stream, void**, void**) \
   CALL(copy, "cuMemcpyDtoDAsync_v2", Pointer, Pointer, size_t, Stream) \
   CALL(set_words, "cuMemsetD32Async", Pointer, unsigned, size_t, Stream) \
   CALL(stream_create, "cuStreamCreate", Stream*, unsigned) \

@@ -65,13 +65,13 @@ void TimedEvent::wait(double seconds) {
 
 struct DriverList::State {
   Driver::State& driver;
-  std::vector<DriverStep> steps;
+  std::vector<LaunchStep> steps;
   driver::GraphExec graph = nullptr;
   bool has_run = false;
 
-  State(Driver::State& of, std::vector<DriverStep> all) : driver(of), steps(std::move(all)) {}
+  State(Driver::State& of, std::vector<LaunchStep> all) : driver(of), steps(std::move(all)) {}
 
-  void enqueue(const DriverStep& step);
+  void enqueue(const LaunchStep& step);
   void enqueue_all(const std::function<void(size_t)>& after = {});
   void record();
   void lead();
@@ -82,7 +82,7 @@ struct DriverList::State {
   [[noreturn]] void fail(const DriverError& error) const;
 };
 
-DriverList::DriverList(Driver& driver, std::vector<DriverStep> steps)
+DriverList::DriverList(Driver& driver, std::vector<LaunchStep> steps)
     : state_(std::make_unique<State>(driver.state(), std::move(steps))) {}
 
 DriverList::~DriverList() {
@@ -92,23 +92,15 @@ DriverList::~DriverList() {
 
 bool DriverList::recorded() const { return state_->graph != nullptr; }
 
-void DriverList::State::enqueue(const DriverStep& step) {
-  const driver::Calls& calls = driver.calls;
-  if (const auto* launch = std::get_if<LaunchStep>(&step)) {
-    const LaunchArguments arguments(launch->launch, driver.stream);
-    size_t bytes = launch->parameters.size();
-    void* extra[] = {driver::kParameterPointer, const_cast<std::byte*>(launch->parameters.data()),
-                     driver::kParameterSize, &bytes, driver::kParameterEnd};
-    driver.check(
-        calls.launch(&arguments.config(), static_cast<driver::Function>(launch->kernel.function),
-                     nullptr, bytes > 0 ? extra : nullptr),
-        "cuLaunchKernelEx");
-  } else if (const auto* copy = std::get_if<CopyStep>(&step)) {
-    driver.check(calls.copy(copy->to, copy->from, copy->bytes, driver.stream), "cuMemcpyDtoDAsync");
-  } else if (const auto* fill = std::get_if<FillStep>(&step)) {
-    driver.check(calls.set_words(fill->to, fill->word, fill->words, driver.stream),
-                 "cuMemsetD32Async");
-  }
+void DriverList::State::enqueue(const LaunchStep& step) {
+  const auto& [grid, block, shared_bytes] = step.launch;
+  size_t bytes = step.parameters.size();
+  void* extra[] = {driver::kParameterPointer, const_cast<std::byte*>(step.parameters.data()),
+                   driver::kParameterSize, &bytes, driver::kParameterEnd};
+  driver.check(driver.calls.launch(static_cast<driver::Function>(step.kernel.function), grid[0],
+                                   grid[1], grid[2], block[0], block[1], block[2], shared_bytes,
+                                   driver.stream, nullptr, bytes > 0 ? extra : nullptr),
+               "cuLaunchKernel");
 }
 
 void DriverList::State::enqueue_all(const std::function<void(size_t)>& after) {

@@ -6,7 +6,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <variant>
 #include <vector>
 
 #include "harness/measure/cuda/driver.h"
@@ -18,17 +17,10 @@ struct LaunchStep {
   DriverLaunch launch;
   std::vector<std::byte> parameters;  ///< as the compiler lays them out
 };
-/// A copy of bytes; the two ranges do not overlap.
+/// A copy of bytes, of copy_all(); the two ranges do not overlap.
 struct CopyStep {
   uint64_t from = 0, to = 0, bytes = 0;
 };
-/// A fill with a word of 4 bytes.
-struct FillStep {
-  uint64_t to = 0, words = 0;
-  uint32_t word = 0;
-};
-using DriverStep = std::variant<LaunchStep, CopyStep, FillStep>;
-
 /// A DriverError of a run, and the step it came from.
 struct StepError {
   DriverError error;
@@ -41,7 +33,7 @@ struct StepError {
 class DriverList {
  public:
   /// The driver outlives it.
-  DriverList(Driver& driver, std::vector<DriverStep> steps);
+  DriverList(Driver& driver, std::vector<LaunchStep> steps);
   ~DriverList();
   DriverList(const DriverList&) = delete;
 

@@ -14,15 +14,14 @@ namespace kbench::cuda {
 struct Driver::State {
   Library library;
   driver::Calls calls;
-  DriverLimits limits;
+  uint64_t shared_bytes = 0;  ///< the most of a block, static and dynamic, once opted in
   driver::Device device = 0;
   driver::Stream stream = nullptr;
   driver::Pointer lead = 0;  ///< what is written to keep the device busy
   /// Memory of others, mapped.
   struct Import {
     driver::Pointer address = 0;
-    uint64_t bytes = 0;
-    driver::ExternalMemory external = nullptr;  ///< null: CUDA made it
+    driver::ExternalMemory external = nullptr;
   };
   std::vector<Import> imports;
   bool hung = false;  ///< or dead of a fault
@@ -35,18 +34,6 @@ struct Driver::State {
   /// Throws kUnsupported where there is no such device.
   driver::Device find(const std::array<uint8_t, 16>& uuid) const;
   void open();  ///< `device`
-};
-
-/// A launch as the driver takes it. It holds pointers to its own members.
-class LaunchArguments {
- public:
-  LaunchArguments(const DriverLaunch& launch, driver::Stream stream);
-  LaunchArguments(const LaunchArguments&) = delete;
-  const driver::LaunchConfig& config() const { return config_; }
-
- private:
-  std::array<driver::LaunchAttribute, 2> attributes_;
-  driver::LaunchConfig config_;
 };
 
 /// Bytes of Driver::State::lead: more than any cache, so that writing them takes long enough.

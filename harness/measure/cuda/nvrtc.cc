@@ -127,7 +127,6 @@ std::vector<std::string> Nvrtc::State::options(const CudaSource& source,
   if (major >= 12) options[1] = "--std=c++20";
   // With a cache on disk one candidate could prepare the next, and messages would not come again.
   if (major > 12 || (major == 12 && minor >= 9)) options.push_back("--no-cache");
-  if (source.fast_math) options.push_back("--use_fast_math");
   for (const std::string& folder : include) options.push_back("--include-path=" + folder);
   for (const auto& [name, value] : source.macros) {
     if (has_parameters(name)) continue;

@@ -32,7 +32,6 @@ struct CudaSource {
   /// kernel there is.
   std::string entry;
   std::vector<std::pair<std::string, std::string>> macros;
-  bool fast_math = false;
   /// Resolves #include "name" seen in `from`: (path, text), or nothing when there is no such file.
   std::function<std::optional<std::pair<std::string, std::string>>(const std::string& name,
                                                                    const std::string& from)>

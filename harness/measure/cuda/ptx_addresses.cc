@@ -65,12 +65,10 @@ class Origins {
         given = given || given_.contains({function, operand.text});
         table = table || tables_.contains({function, operand.text});
         break;
-      case OperandKind::special:
-        given = given || ptx_special(operand.text) == PtxSpecial::grid;
-        break;
       case OperandKind::address:
         given = true;
         break;
+      case OperandKind::special:
       case OperandKind::name:
       case OperandKind::number:
       case OperandKind::several:

@@ -82,7 +82,7 @@ class Printer {
     text_ += one.line > line_ ? std::string(static_cast<size_t>(one.line - line_), '\n') : " ";
     line_ = std::max(line_, one.line);
     const std::string_view name = one.text.substr(0, one.text.find('.'));
-    if (one.text.starts_with("%") && ptx_special(name) == PtxSpecial::none) {
+    if (one.text.starts_with("%") && !is_ptx_special(name)) {
       text_ += "%_";
       text_ += one.text.substr(1);
       return;

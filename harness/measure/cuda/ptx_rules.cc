@@ -32,7 +32,7 @@ const std::map<std::string_view, const char*>& host_functions() {
 
 class Checker {
  public:
-  Checker(const PtxModule& module, PtxNeeds& needs) : module_(module), needs_(needs) {
+  explicit Checker(const PtxModule& module) : module_(module) {
     for (const PtxFunction& function : module.functions) {
       all_functions_.insert(function.name);
       if (!function.external) functions_.insert(function.name);
@@ -75,9 +75,6 @@ class Checker {
   }
   void refuse(std::string message) { refuse(line_, std::move(message)); }
   void unsupported(std::string message) { refuse(line_, std::move(message), true); }
-  static void note(std::string& need, std::string what) {
-    if (need.empty()) need = std::move(what);
-  }
 
   // Declarations
 
@@ -86,9 +83,6 @@ class Checker {
     for (const PtxToken& token : statement.tokens) {
       const std::string_view word = token.text;
       if (word[0] != '.' || ptx_type_bytes(word) > 0) continue;
-      if (is_ptx_directive(word) && word.find("cluster") != std::string_view::npos) {
-        note(needs_.cluster, "asks for a cluster of blocks (" + name(word) + ")");
-      }
       if (word == ".texref" || word == ".samplerref" || word == ".surfref") {
         return unsupported("declares a texture or surface");
       }
@@ -148,7 +142,7 @@ class Checker {
     line_ = each.line;
     const std::string first = std::string(each.name) + (each.count > 0 ? "1" : "");
     for (const std::string_view word : {each.name, std::string_view(first)}) {
-      if (ptx_special(word) == PtxSpecial::none && why_ptx_special_is_refused(word).empty()) {
+      if (!is_ptx_special(word) && why_ptx_special_is_refused(word).empty()) {
         continue;
       }
       refuse("declares a register by the name of a special one, " + name(word));
@@ -192,12 +186,6 @@ class Checker {
     if (!is_ptx_opcode(parts.base)) {
       return unsupported("has the instruction " + name(parts.base) + ", which is not on the list");
     }
-    // Launched by a command list on an H200, the kernel went on behind the trap after some
-    // milliseconds, and no error was reported.
-    if (parts.base == "trap") note(needs_.trap, "may stop with a trap");
-    if (parts.base == "mapa" || parts.base == "getctarank") {
-      note(needs_.cluster, "reaches into another block of a cluster (" + name(parts.base) + ")");
-    }
     modifiers(parts, word);
     if (found_) return;
     if (parts.base == "bra") return operands(statement.guard, parts);  // and a label
@@ -212,19 +200,7 @@ class Checker {
       return refuse("has system scope (" + name(word) +
                     "): nothing outside of the device takes part; use device scope");
     }
-    const bool copy = parts.base == "cp";
-    for (const std::string_view modifier : parts.modifiers) {
-      // A block's own shared memory is a cluster's too: bulk copies name it so.
-      const bool own = (copy || parts.base == "mbarrier" || parts.base == "fence") &&
-                       (modifier == "shared::cluster" || modifier == "cluster");
-      if (modifier.find("cluster") != std::string_view::npos && !own) {
-        note(needs_.cluster, "asks for a cluster (" + name(word) + ")");
-      }
-    }
-    if ((parts.base == "st" || parts.base == "red") && parts.has("async")) {
-      note(needs_.cluster, "reaches into another block of a cluster (" + name(word) + ")");
-    }
-    if (copy && parts.has("tensor")) {
+    if (parts.base == "cp" && parts.has("tensor")) {
       return unsupported("copies by a tensor map (" + name(word) +
                          "), which kernels are not given");
     }
@@ -292,17 +268,11 @@ class Checker {
   }
 
   void special(std::string_view word) {
-    const PtxSpecial kind = ptx_special(word);
-    if (kind == PtxSpecial::cluster) {
-      note(needs_.cluster, "asks for a cluster (" + name(word) + ")");
-    } else if (kind == PtxSpecial::grid) {
-      note(needs_.grid_barrier, "asks for the barrier of a grid (" + name(word) + ")");
-    } else if (kind == PtxSpecial::none) {
-      const std::string_view why = why_ptx_special_is_refused(word);
-      if (!why.empty()) return refuse(std::string(why));
-      unsupported("reads the special register " + name(word) +
-                  ", which is not on the list (nor is a register of that name declared there)");
-    }
+    if (is_ptx_special(word)) return;
+    const std::string_view why = why_ptx_special_is_refused(word);
+    if (!why.empty()) return refuse(std::string(why));
+    unsupported("reads the special register " + name(word) +
+                ", which is not on the list (nor is a register of that name declared there)");
   }
 
   void named(std::string_view word) {
@@ -360,7 +330,6 @@ class Checker {
   }
 
   const PtxModule& module_;
-  PtxNeeds& needs_;
   Names functions_;      // those defined here
   Names all_functions_;  // and those declared
   Names module_names_;
@@ -373,14 +342,7 @@ class Checker {
 
 }  // namespace
 
-const std::string& PtxNeeds::any() const {
-  if (!cluster.empty()) return cluster;
-  return grid_barrier.empty() ? trap : grid_barrier;
-}
-
-std::optional<PtxViolation> check_ptx(const PtxModule& module, PtxNeeds& needs) {
-  return Checker(module, needs).run();
-}
+std::optional<PtxViolation> check_ptx(const PtxModule& module) { return Checker(module).run(); }
 
 uint64_t static_shared_bytes(const PtxModule& module, const PtxFunction& entry) {
   uint64_t bytes = module.shared_bytes + entry.shared_bytes;

@@ -1,7 +1,6 @@
 #include "harness/measure/cuda/ptx_words.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <set>
 #include <sstream>
@@ -79,20 +78,11 @@ const WordList& registers() {
   static const WordList list = words(
       "%tid %ntid %ctaid %nctaid %laneid %warpid %nwarpid %smid %nsmid %lanemask_eq %lanemask_le "
       "%lanemask_lt %lanemask_ge %lanemask_gt %total_smem_size %dynamic_smem_size "
-      "%aggr_smem_size");
-  return list;
-}
-
-/// Of blocks in clusters.
-const WordList& cluster_registers() {
-  static const WordList list = words(
+      "%aggr_smem_size "
       "%clusterid %nclusterid %cluster_ctaid %cluster_nctaid %cluster_ctarank %cluster_nctarank "
       "%is_explicit_cluster");
   return list;
 }
-
-/// Where the driver puts a cooperative grid's barrier.
-constexpr std::string_view kGridRegisters[] = {"%envreg1", "%envreg2"};
 
 /// What such registers begin with; numbers and parts of one may follow: %pm3, %clock_hi.
 struct RefusedRegister {
@@ -104,6 +94,9 @@ constexpr RefusedRegister kRefusedRegisters[] = {
     {"%globaltimer", "reads a clock, which candidates may not"},
     {"%pm", "reads a performance monitor, which candidates may not"},
     {"%gridid", "reads %gridid, which counts launches"},
+    {"%envreg",
+     "reads a register that the driver fills (%envreg), as the barrier of a grid does, which no "
+     "launch gives: end the kernel there, and launch another"},
 };
 
 }  // namespace
@@ -129,13 +122,7 @@ std::string_view why_ptx_opcode_is_refused(std::string_view base) {
 
 bool is_ptx_directive(std::string_view word) { return directives().contains(word); }
 
-PtxSpecial ptx_special(std::string_view name) {
-  if (registers().contains(name)) return PtxSpecial::plain;
-  if (cluster_registers().contains(name)) return PtxSpecial::cluster;
-  const bool grid = std::find(std::begin(kGridRegisters), std::end(kGridRegisters), name) !=
-                    std::end(kGridRegisters);
-  return grid ? PtxSpecial::grid : PtxSpecial::none;
-}
+bool is_ptx_special(std::string_view name) { return registers().contains(name); }
 
 std::string_view why_ptx_special_is_refused(std::string_view name) {
   for (const RefusedRegister& refused : kRefusedRegisters) {

@@ -26,14 +26,8 @@ std::string_view why_ptx_opcode_is_refused(std::string_view base);
 /// ".maxntid": a directive, or a part of one.
 bool is_ptx_directive(std::string_view word);
 
-enum class PtxSpecial {
-  none,     ///< not one that kernels may read
-  plain,    ///< of a thread, its block, its grid
-  cluster,  ///< of blocks in clusters
-  grid      ///< where the driver puts a cooperative grid's barrier
-};
-/// Of a special register's name without ".x".
-PtxSpecial ptx_special(std::string_view name);
+/// Whether kernels may read the special register of that name, given without ".x".
+bool is_ptx_special(std::string_view name);
 /// Of a special register that is known and refused: "reads a clock, ...". Else empty.
 std::string_view why_ptx_special_is_refused(std::string_view name);
 

@@ -49,22 +49,25 @@ Json literal(const std::string& text) {
   return text;
 }
 
-Json to_json(const TritonRequest& request) {
+}  // namespace
+
+std::string encode(const TritonRequest& request) {
   Json arguments = Json::array(), constants = Json::object();
   for (const TritonArgument& each : request.arguments) {
     arguments.push_back({{"type", each.type}, {"by16", each.by16}, {"one", each.one}});
   }
   for (const auto& [name, value] : request.constants) constants[name] = literal(value);
-  return {{"path", request.path},
-          {"entry", request.entry},
-          {"arguments", std::move(arguments)},
-          {"constants", std::move(constants)},
-          {"num_warps", request.num_warps},
-          {"num_stages", request.num_stages},
-          {"capability", request.device.major * 10 + request.device.minor}};
+  return json_text(Json{{"path", request.path},
+                        {"entry", request.entry},
+                        {"arguments", std::move(arguments)},
+                        {"constants", std::move(constants)},
+                        {"num_warps", request.num_warps},
+                        {"num_stages", request.num_stages},
+                        {"capability", request.device.major * 10 + request.device.minor}});
 }
 
-TritonAnswer from_json(const Json& all, size_t arguments) {
+TritonAnswer decode_triton_answer(std::string_view json, const TritonRequest& request) {
+  const Json all = Json::parse(json, nullptr, /*allow_exceptions=*/false);
   if (!all.is_object()) malformed("no JSON object");
   TritonAnswer answer;
   if (all.contains("verdict")) {
@@ -80,7 +83,7 @@ TritonAnswer from_json(const Json& all, size_t arguments) {
   answer.shared_bytes = count(all, "shared", int64_t{1} << 30);
   answer.num_warps = count(all, "num_warps", kMostWarps);
   answer.kept = field<std::vector<bool>>(all, "kept");
-  if (answer.kept.size() != arguments) malformed("a strange 'kept'");
+  if (answer.kept.size() != request.arguments.size()) malformed("a strange 'kept'");
   if (answer.num_warps == 0) malformed("a strange 'num_warps'");
   if (answer.ptx.empty()) malformed("no PTX");
   if (count(all, "scratch", int64_t{1} << 40) > 0) {
@@ -89,25 +92,6 @@ TritonAnswer from_json(const Json& all, size_t arguments) {
     answer.message = "needs scratch memory in device memory, which it is not given";
   }
   return answer;
-}
-
-}  // namespace
-
-std::string encode(const std::vector<TritonRequest>& requests) {
-  Json all = Json::array();
-  for (const TritonRequest& request : requests) all.push_back(to_json(request));
-  return json_text(all);
-}
-
-std::vector<TritonAnswer> decode_triton_answers(std::string_view json,
-                                                const std::vector<TritonRequest>& requests) {
-  const Json all = Json::parse(json, nullptr, /*allow_exceptions=*/false);
-  if (!all.is_array() || all.size() != requests.size()) malformed("no list of as many answers");
-  std::vector<TritonAnswer> answers;
-  for (size_t i = 0; i < requests.size(); ++i) {
-    answers.push_back(from_json(all[i], requests[i].arguments.size()));
-  }
-  return answers;
 }
 
 }  // namespace kbench::cuda

@@ -43,11 +43,10 @@ struct TritonAnswer {
   bool ok() const { return !ptx.empty(); }
 };
 
-/// One line of JSON: one kernel in each of its configurations.
-std::string encode(const std::vector<TritonRequest>& requests);
-/// In the requests' order. Throws kParse for lines that are no answers to them.
-std::vector<TritonAnswer> decode_triton_answers(std::string_view json,
-                                                const std::vector<TritonRequest>& requests);
+/// One line of JSON.
+std::string encode(const TritonRequest& request);
+/// Throws kParse for a line that is no answer to it.
+TritonAnswer decode_triton_answer(std::string_view json, const TritonRequest& request);
 
 /// The script that python3 runs.
 std::string_view triton_script();

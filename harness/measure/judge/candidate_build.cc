@@ -103,12 +103,9 @@ std::optional<runner::Loaded> CandidateBuild::load_in_runner() {
 bool CandidateBuild::load() {
   auto loaded = load_in_runner();
   if (!loaded) return false;
-  using runner::RunnerKind;
-  const bool no_cuda = loaded->kind == RunnerKind::cuda &&
-                       !snapshot_.has_extension(VK_NVX_BINARY_IMPORT_EXTENSION_NAME);
-  const RunnerKind kind = no_cuda ? RunnerKind::vulkan : loaded->kind;
+  const runner::RunnerKind kind = loaded->kind;
   history_.note(request_.candidate, {kind, loaded->needs_python});
-  if (!runner::serves(runner_->kind(), kind) || (loaded->needs_python && runner_->served() > 0)) {
+  if (runner_->kind() != kind || (loaded->needs_python && runner_->served() > 0)) {
     // The first runner has parsed this candidate, so it is not given another author's: it ends.
     runner_ = runner_->another(kind);
     runner_->begin_open();

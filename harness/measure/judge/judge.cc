@@ -24,7 +24,6 @@
 
 #include "harness/evaluate/client/findings.h"
 #include "harness/evaluate/client/protocol.h"
-#include "harness/measure/cuda/memory_maker.h"
 #include "harness/measure/judge/baseline_process.h"
 #include "harness/measure/judge/candidate_build.h"
 #include "harness/measure/judge/further_sizes.h"
@@ -70,17 +69,6 @@ struct LockRelease {
   ~LockRelease() { lock.release(); }
 };
 
-/// CUDA's maker of memory where the environment asks for it, else null: the device makes it
-/// (docs/throughput.md says why).
-std::unique_ptr<cuda::MemoryMaker> open_maker(const vulkan::DeviceSnapshot& device) {
-  const char* const value = std::getenv("KBENCH_MEMORY");
-  const std::string_view maker = value == nullptr ? "" : value;
-  if (maker.empty() || maker == "vulkan") return {};
-  if (maker == "cuda") return std::make_unique<cuda::MemoryMaker>(device.device_uuid);
-  throw Error(ErrorCode::kInvalidArgument,
-              "KBENCH_MEMORY is '" + shown(maker, 100) + "'; it takes vulkan or cuda");
-}
-
 class Judge {
  public:
   explicit Judge(const vulkan::OpenOptions& open);
@@ -117,7 +105,6 @@ class Judge {
   /// Opens the device while the first runners start, which takes as long.
   std::future<std::unique_ptr<vulkan::Device>> opening_;
   std::unique_ptr<vulkan::Device> device_;
-  std::unique_ptr<cuda::MemoryMaker> maker_;  ///< or null: `device_` makes the memory
   std::optional<SlabStore> store_;
   RunnerSupply supply_;
   Opponents opponents_;
@@ -143,8 +130,7 @@ Judge::Judge(const vulkan::OpenOptions& open)
       opening_(std::async(kSoon, [&open] { return vulkan::Device::open(open); })),
       supply_(runners_, baseline_cache_) {
   device_ = opening_.get();
-  maker_ = open_maker(device_->snapshot());
-  store_.emplace(*device_, maker_.get());
+  store_.emplace(*device_);
   supply_.use(*device_, *store_, RunnerSupply::rules_of(device_->snapshot()));
   lock_.emplace(process::device_lock_name(vulkan::to_string(device_->snapshot().device_uuid)));
   workspace_.emplace(*device_);

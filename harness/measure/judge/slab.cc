@@ -54,10 +54,7 @@ std::shared_ptr<SlabStore::Memory> SlabStore::get(SlabUse use, uint64_t bytes) {
     size = bytes;
   }
   auto memory = std::make_shared<Memory>();
-  vulkan::Device::MakeMemory make;
-  if (maker_ != nullptr) make = [this](uint64_t whole) { return maker_->make(whole); };
-  memory->buffer = device_.allocate_shared(size, make);
-  memory->by_cuda = maker_ != nullptr;
+  memory->buffer = device_.allocate_shared(size);
   memory->id = next_memory();
   kept_.push_back({use, memory});
   return memory;
@@ -146,7 +143,7 @@ int Attachment::add(const Slab& slab, bool read_only) {
   if (known != memories_.end()) return static_cast<int>(known - memories_.begin());
   vulkan::SharedMemory memory =
       slab.buffer().share(read_only ? vulkan::Access::read_only : vulkan::Access::read_write);
-  message.slabs.push_back({memory.bytes, memory.memory_type, read_only, slab.by_cuda()});
+  message.slabs.push_back({memory.bytes, memory.memory_type, read_only});
   descriptors.push_back(std::move(memory.descriptor));
   memories_.push_back(slab.memory());
   return static_cast<int>(memories_.size()) - 1;

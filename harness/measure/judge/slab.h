@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "harness/measure/cuda/memory_maker.h"
 #include "harness/measure/runner/protocol.h"
 #include "harness/measure/trial/kernels.h"
 #include "harness/measure/trial/slab_layout.h"
@@ -29,15 +28,12 @@ class SlabStore {
  public:
   struct Memory {
     vulkan::Buffer buffer;
-    uint64_t id = 0;       ///< unlike any other's of this process, before or after
-    bool by_cuda = false;  ///< CUDA made it, and imports it otherwise than Vulkan's
+    uint64_t id = 0;  ///< unlike any other's of this process, before or after
     /// The task memory whose constants it holds (TaskMemory::serial); 0: none.
     uint64_t constants_of = 0;
   };
 
-  /// `maker` makes the memory; null: the device does. Must outlive this.
-  explicit SlabStore(vulkan::Device& device, cuda::MemoryMaker* maker = nullptr)
-      : device_(device), maker_(maker) {}
+  explicit SlabStore(vulkan::Device& device) : device_(device) {}
   /// Whether more tasks will follow, for which memory is made with room to spare.
   void expect_more(bool more) { spare_ = more; }
   /// Memory of at least so many bytes: what is there if it is not much too large, else new memory,
@@ -61,7 +57,6 @@ class SlabStore {
   std::shared_ptr<Memory> find(SlabUse use, uint64_t bytes) const;
 
   vulkan::Device& device_;
-  cuda::MemoryMaker* maker_;
   mutable std::mutex mutex_;
   std::vector<Kept> kept_;
   std::atomic<bool> spare_ = true;
@@ -75,7 +70,6 @@ class Slab {
 
   /// Of its memory.
   uint64_t memory() const { return memory_ ? memory_->id : 0; }
-  bool by_cuda() const { return memory_->by_cuda; }
   uint64_t& constants_of() const { return memory_->constants_of; }
 
   bool empty() const { return layout_.empty(); }

@@ -13,7 +13,7 @@ using State = WaitingRunner::State;
 constexpr ptrdiff_t kOpeningAtOnce = 6;
 
 bool serves(const WaitingRunner& runner, const ComingCandidate& candidate) {
-  const bool kind = runner.state == State::started || runner::serves(runner.kind, candidate.kind);
+  const bool kind = runner.state == State::started || runner.kind == candidate.kind;
   return kind && (runner.author.empty() || runner.author == candidate.author);
 }
 
@@ -53,9 +53,7 @@ ByKind lacking(const SupplyState& state) {
     // Others of its author come back.
     if (!candidate.author.empty() && of_this >= kRunnersAnAuthor) continue;
     size_t there = 0;
-    for (const auto& [kind, count] : fresh) {
-      there += runner::serves(kind, candidate.kind) ? count : 0;
-    }
+    if (const auto found = fresh.find(candidate.kind); found != fresh.end()) there = found->second;
     if (there >= state.most_fresh) continue;
     ++of_this;
     ++fresh[candidate.kind];
@@ -103,8 +101,7 @@ std::optional<size_t> choose_runner(const std::vector<WaitingRunner>& waiting,
                                     const ComingCandidate& candidate, bool open_only) {
   std::optional<size_t> best;
   const auto rank = [&](const WaitingRunner& runner) {
-    return std::tuple(runner.author.empty(), runner.kind != candidate.kind,
-                      -static_cast<int>(runner.state));
+    return std::pair(runner.author.empty(), -static_cast<int>(runner.state));
   };
   for (size_t i = 0; i < waiting.size(); ++i) {
     if (!serves(waiting[i], candidate)) continue;

@@ -85,8 +85,7 @@ inline constexpr size_t kRunnersAnAuthor = 6;
 Step next_step(const SupplyState& state);
 
 /// The runner for a candidate, as an index: one of its author before a fresh one, one that is open
-/// before one that is not. Never one of another author. One that is open for CUDA goes to shaders
-/// only if there is no other. Nothing: a new one has to be started.
+/// before one that is not. Never one of another author. Nothing: a new one has to be started.
 std::optional<size_t> choose_runner(const std::vector<WaitingRunner>& waiting,
                                     const ComingCandidate& candidate, bool open_only);
 

@@ -163,10 +163,7 @@ void Trial::steps() {
   stage("warm-up");
   allocate();
   take_device();
-  if (!request_.values_only) {
-    try_lane();
-    if (!tune()) return;
-  }
+  if (!request_.values_only) try_lane();
   const std::optional<uint64_t> known =
       request_.values_only ? secret_.next() : request_.inspect_seed;
   if (known) draw_known(parts(), *sampler_, *known);

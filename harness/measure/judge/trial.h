@@ -107,11 +107,6 @@ class Trial {
   void take_device();
   void wait_turn();
   void try_lane();
-  // trial_tuning.cc
-  bool tune();
-  void select(const std::vector<uint32_t>& choice);
-  std::optional<Finding> time_choice(const std::vector<uint32_t>& choice, Checks& checks,
-                                     double& ns);
   bool set_up();
   std::optional<Finding> set_up_again(trial::Contents contents);
   /// Says what outputs and temporaries held, where wrong values may come of that.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -18,25 +17,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The candidate with the second configuration of each Triton kernel, the third, ...; a kernel that
-/// has no more stays at its last. Buffers and all other kernels are the same in each.
-std::vector<ResolvedCandidate> with_other_configurations(const Candidate& candidate,
-                                                         const Graph& graph,
-                                                         const DeviceNumbers& device) {
-  size_t most = 1;
-  for (const Kernel& kernel : candidate.kernels) most = std::max(most, kernel.configs.size());
-  std::vector<ResolvedCandidate> others;
-  for (size_t way = 1; way < most; ++way) {
-    std::map<size_t, size_t> configs;
-    for (size_t i = 0; i < candidate.kernels.size(); ++i) {
-      const size_t count = candidate.kernels[i].configs.size();
-      if (count > 1) configs[i] = std::min(way, count - 1);
-    }
-    others.push_back(resolve(candidate, graph, configs, device));
-  }
-  return others;
-}
-
 /// Memory besides the task's own tensors.
 bool is_wanted(const BufferSlot& slot) {
   return slot.kind == BufferSlot::Kind::temporary || slot.kind == BufferSlot::Kind::data;
@@ -47,9 +27,8 @@ class CandidateRun : public Program {
   CandidateRun(vulkan::Device& device, std::unique_ptr<Graph> graph, const Candidate& candidate,
                PythonHelper* python)
       : graph_(std::move(graph)),
-        resolved_(resolve(candidate, *graph_, {}, device_numbers(device.snapshot()))),
-        others_(with_other_configurations(candidate, *graph_, device_numbers(device.snapshot()))),
-        program_(device, resolved_, python, others_) {}
+        resolved_(resolve(candidate, *graph_, device_numbers(device.snapshot()))),
+        program_(device, resolved_, python) {}
 
   std::optional<Refused> build(double seconds) {
     const auto start = Clock::now();
@@ -68,8 +47,6 @@ class CandidateRun : public Program {
     if (!refusal) return std::nullopt;
     return Refused{refusal->verdict, refusal->message, diagnostics_, refusal->size};
   }
-
-  bool launches_cuda() const override { return program_.launches_cuda(); }
 
   Built built() const override {
     Built built;
@@ -91,11 +68,6 @@ class CandidateRun : public Program {
   const Graph& graph() const override { return *graph_; }
 
   Lane* lane() override { return lane_.get(); }
-
-  void select(const std::vector<uint32_t>& configs) override {
-    program_.select(configs);
-    if (lane_) lane_->forget_lists();
-  }
 
   void record(vulkan::Commands& commands, const Pass& pass, const ImportedMemory& memory,
               const AfterStep& after_step) const override {
@@ -131,7 +103,6 @@ class CandidateRun : public Program {
 
   std::unique_ptr<Graph> graph_;
   ResolvedCandidate resolved_;
-  std::vector<ResolvedCandidate> others_;  ///< other configurations of Triton kernels
   CandidateProgram program_;
   std::unique_ptr<DriverLane> lane_;
   std::vector<Diagnostic> diagnostics_;
@@ -142,19 +113,16 @@ class CandidateRun : public Program {
 
 Loaded CandidateLoader::load(const Load& request, const kbench::ReadFile& read) {
   candidate_ = std::make_unique<Candidate>(load_candidate(request.manifest, request.folder, read));
-  using Language = Kernel::Language;
-  const bool needs_cuda = has(Language::cuda) || has(Language::ptx) || has(Language::triton);
-  const RunnerKind kind = is_torch()   ? RunnerKind::torch
-                          : needs_cuda ? RunnerKind::cuda
-                                       : RunnerKind::vulkan;
+  const RunnerKind kind = is_torch() ? RunnerKind::torch : RunnerKind::vulkan;
   std::vector<std::string> made_for;
   for (const Sourced& each : candidate_->requirements) made_for.push_back(each.text);
   return {candidate_->task, candidate_->hash, kind, needs_python(), std::move(made_for)};
 }
 
-bool CandidateLoader::has(Kernel::Language language) const {
-  return std::any_of(candidate_->kernels.begin(), candidate_->kernels.end(),
-                     [&](const Kernel& kernel) { return kernel.language == language; });
+bool CandidateLoader::needs_python() const {
+  return is_torch() || std::ranges::any_of(candidate_->kernels, [](const Kernel& kernel) {
+           return kernel.language == Kernel::Language::triton;
+         });
 }
 
 std::unique_ptr<Program> CandidateLoader::build(const Build& request, const PythonParts& python,

@@ -29,19 +29,15 @@ class CandidateLoader {
 
   /// Parses the candidate; `read` gives its files.
   Loaded load(const Load& request, const kbench::ReadFile& read);
-  /// Whether the loaded candidate has kernels in Triton or is a ModelNew; is one; has kernels in
-  /// CUDA C++.
-  bool needs_python() const { return has(Kernel::Language::triton) || is_torch(); }
+  /// Whether the loaded candidate has kernels in Triton or is a ModelNew; is one.
+  bool needs_python() const;
   bool is_torch() const { return candidate_ && candidate_->torch; }
-  bool needs_nvrtc() const { return has(Kernel::Language::cuda); }
   /// Resolves names and sizes, and compiles. Null, with `refused` filled, if it is refused.
   std::unique_ptr<Program> build(const Build& request, const PythonParts& python, Refused& refused);
   /// Where the candidate names its task.
   const Location& task_at() const { return candidate_->task_at; }
 
  private:
-  bool has(Kernel::Language language) const;
-
   vulkan::Device& device_;
   std::unique_ptr<Candidate> candidate_;
 };

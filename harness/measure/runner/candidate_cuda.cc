@@ -1,6 +1,6 @@
-// The CUDA, PTX and Triton kernels of a candidate, each in its configurations.
+// The CUDA, PTX and Triton kernels of a candidate: compiled and checked, loaded by CUDA's own
+// driver, and its steps as steps of that driver.
 #include <algorithm>
-#include <set>
 
 #include "harness/measure/runner/candidate_program.h"
 #include "harness/measure/runner/steps.h"
@@ -10,16 +10,14 @@
 namespace kbench::runner {
 namespace {
 
-/// Another configuration of the kernel may not have this fault: only this one is left out.
-bool of_this_configuration(const Refusal& refusal) {
-  return refusal.verdict == Verdict::unsupported || refusal.verdict == Verdict::compile_error;
+cuda::DriverLaunch as_driver_launch(const ResolvedStep& launched) {
+  return {.grid = launched.groups, .block = launched.block, .shared_bytes = launched.shared_bytes};
 }
 
 }  // namespace
 
 CandidateProgram::CandidateProgram(vulkan::Device& device, const ResolvedCandidate& candidate,
-                                   PythonHelper* python,
-                                   const std::vector<ResolvedCandidate>& others, CudaDevice cuda)
+                                   PythonHelper* python, CudaDevice cuda)
     : device_(device),
       candidate_(candidate),
       python_(python),
@@ -28,112 +26,104 @@ CandidateProgram::CandidateProgram(vulkan::Device& device, const ResolvedCandida
   if (!cuda_.capability) {
     cuda_.capability = [this] { return cuda_capability(device_.snapshot()); };
   }
-  ways_.push_back(&candidate);
-  for (const ResolvedCandidate& other : others) ways_.push_back(&other);
 }
 
-/// Compiles every configuration of the kernel and checks the steps that launch it.
-std::optional<Refusal> CandidateProgram::compile_cuda(size_t index, double seconds,
-                                                      std::vector<Diagnostic>& diagnostics) {
-  const Kernel& kernel = *candidate_.kernels[index].kernel;
-  if (!compilers_) compilers_.emplace(cuda_.capability, python_);
-  const size_t count = std::clamp<size_t>(kernel.configs.size(), 1, ways_.size());
-  std::vector<CudaAttempt> attempts = compilers_->compile(
-      {ways_.begin(), ways_.begin() + static_cast<ptrdiff_t>(count)}, index, seconds);
-  std::vector<Variant>& variants = kernels_[index].variants;
-  std::optional<Refusal> first;
-  std::vector<Diagnostic> left_out;
-  for (size_t way = 0; way < count; ++way) {
-    CudaAttempt& attempt = attempts[way];
-    Variant variant{way, std::move(attempt.kernel), nullptr, {}};
-    if (!attempt.refusal) attempt.refusal = check_launches(index, variant);
-    if (!attempt.refusal) {
-      diagnostics.insert(diagnostics.end(), attempt.diagnostics.begin(), attempt.diagnostics.end());
-      if (variant.kernel.float16 && float16_kernel_.empty()) float16_kernel_ = kernel.name;
-      if (!variant.kernel.approximate.empty() && approximations_.empty()) {
-        approximations_ = "kernel " + kernel.name + " uses " + variant.kernel.approximate;
-      }
-      variants.push_back(std::move(variant));
-      continue;
-    }
-    if (!of_this_configuration(*attempt.refusal)) {
-      diagnostics.insert(diagnostics.end(), attempt.diagnostics.begin(), attempt.diagnostics.end());
-      return attempt.refusal;
-    }
-    if (!first) {
-      first = attempt.refusal;
-      left_out = std::move(attempt.diagnostics);
-    }
-    if (count == 1) break;
-    const Location& place = kernel.configs[way].at;
-    diagnostics.push_back({"warning", shown(place.file), place.line, place.column,
-                           "the configuration " + config_text(index, variant) +
-                               " is left out: " + attempt.refusal->message});
-  }
-  if (!variants.empty()) return std::nullopt;
-  diagnostics.insert(diagnostics.begin(), left_out.begin(), left_out.end());
-  return first;
+bool CandidateProgram::is_cuda(const ResolvedStep& step) const {
+  return step.kernel >= 0 &&
+         kbench::is_cuda(candidate_.kernels[static_cast<size_t>(step.kernel)].kernel->language);
 }
 
-std::optional<Refusal> CandidateProgram::check_launches(size_t index,
-                                                        const Variant& variant) const {
-  for (const ResolvedStep* step : steps_of(*ways_[variant.way], index)) {
-    auto refusal = check_cuda_launch(variant.kernel, as_launched(variant.kernel, *step));
-    if (!refusal) continue;
-    refusal->message =
-        at(step->at) + "kernel " + candidate_.kernels[index].kernel->name + " " + refusal->message;
-    return refusal;
+bool CandidateProgram::takes_driver() const {
+  return std::ranges::any_of(candidate_.kernels, [](const ResolvedKernel& kernel) {
+    return kbench::is_cuda(kernel.kernel->language);
+  });
+}
+
+/// A candidate is launched by CUDA's driver or by Vulkan, not by both.
+std::optional<Refusal> CandidateProgram::check_languages() const {
+  if (!takes_driver()) return std::nullopt;
+  for (const ResolvedStep* step : all_steps(candidate_)) {
+    if (is_cuda(*step)) continue;
+    return unsupported(at(step->at) + (step->kernel < 0 ? "a built-in operator" : "a shader") +
+                       " cannot stand beside kernels in CUDA, PTX or Triton, which CUDA's own "
+                       "driver launches: write it as such a kernel too");
   }
   return std::nullopt;
 }
 
-/// "num_warps 8, num_stages 3, BLOCK 1024".
-std::string CandidateProgram::config_text(size_t index, const Variant& variant) const {
-  const ResolvedKernel& resolved = ways_[variant.way]->kernels[index];
-  std::string text = "num_warps " + std::to_string(resolved.num_warps) + ", num_stages " +
-                     std::to_string(resolved.num_stages);
-  std::set<std::string> differing;
-  for (const TritonConfig& config : resolved.kernel->configs) {
-    for (const auto& [name, expression] : config.constants) differing.insert(name);
+/// Compiles the kernel and checks the steps that launch it.
+std::optional<Refusal> CandidateProgram::compile_cuda(size_t index, double seconds,
+                                                      std::vector<Diagnostic>& diagnostics) {
+  const Kernel& kernel = *candidate_.kernels[index].kernel;
+  if (!compilers_) compilers_.emplace(cuda_.capability, python_);
+  CudaAttempt attempt = compilers_->compile(candidate_, index, seconds);
+  diagnostics.insert(diagnostics.end(), attempt.diagnostics.begin(), attempt.diagnostics.end());
+  if (attempt.refusal) return attempt.refusal;
+  const CudaKernel& made = kernels_[index].cuda.emplace(std::move(attempt.kernel));
+  for (const ResolvedStep* step : steps_of(candidate_, index)) {
+    auto refusal = check_cuda_launch(made, as_launched(made, *step));
+    if (!refusal) continue;
+    refusal->message = at(step->at) + "kernel " + kernel.name + " " + refusal->message;
+    return refusal;
   }
-  for (const auto& [name, value] : resolved.macros) {
-    if (differing.contains(name)) text += ", " + name + " " + value;
+  if (made.float16 && float16_kernel_.empty()) float16_kernel_ = kernel.name;
+  if (!made.approximate.empty() && approximations_.empty()) {
+    approximations_ = "kernel " + kernel.name + " uses " + made.approximate;
   }
-  return text;
+  return std::nullopt;
 }
 
-std::vector<size_t> CandidateProgram::tunable_kernels() const {
-  std::set<size_t> launched;
-  for (const ResolvedStep& step : candidate_.dispatch) {
-    if (step.kernel >= 0) launched.insert(static_cast<size_t>(step.kernel));
+/// Opened as late as possible, since that disturbs measurements on the device.
+cuda::Driver& CandidateProgram::open_driver() {
+  if (driver_) return *driver_;
+  try {
+    driver_ = std::make_unique<cuda::Driver>(device_.snapshot().device_uuid, cuda_.driver);
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::kUnsupported) throw;
+    const Kernel& first = *candidate_.kernels.front().kernel;
+    throw Refused{
+        Verdict::unsupported,
+        at(first.at) + "kernel " + first.name + " is launched by CUDA's own driver: " + e.message(),
+        {}};
   }
-  std::vector<size_t> kernels;
-  for (const size_t kernel : launched) {
-    if (kernels_[kernel].variants.size() > 1) kernels.push_back(kernel);
-  }
-  return kernels;
+  for (size_t i = 0; i < kernels_.size(); ++i) load(i);
+  return *driver_;
 }
 
-void CandidateProgram::select(const std::vector<uint32_t>& configs) {
-  const std::vector<size_t> kernels = tunable_kernels();
-  bool known = configs.size() == kernels.size();
-  for (size_t i = 0; known && i < kernels.size(); ++i) {
-    known = configs[i] < kernels_[kernels[i]].variants.size();
+void CandidateProgram::load(size_t index) {
+  CompiledKernel& made = kernels_[index];
+  const kbench::Kernel& kernel = *candidate_.kernels[index].kernel;
+  try {
+    made.loaded = driver_->load(made.cuda->cubin, made.cuda->entry);
+  } catch (const cuda::DriverError& e) {
+    if (e.code() == ErrorCode::kOutOfMemory) throw;
+    throw Refused{Verdict::compile_error,
+                  at(kernel.at) + "kernel " + kernel.name +
+                      ": the driver refuses the compiled kernel: " + e.message(),
+                  {}};
   }
-  if (!known) throw Error(ErrorCode::kInternal, "a configuration that no kernel has");
-  for (size_t i = 0; i < kernels.size(); ++i) kernels_[kernels[i]].chosen = configs[i];
+  for (const ResolvedStep* step : steps_of(candidate_, index)) {
+    const std::string why =
+        driver_->allow(made.loaded, as_driver_launch(as_launched(*made.cuda, *step)));
+    if (why.empty()) continue;
+    throw Refused{Verdict::unsupported, at(step->at) + "kernel " + kernel.name + " " + why, {}};
+  }
 }
 
-void CandidateProgram::load(CompiledKernel& kernel) {
-  for (Variant& variant : kernel.variants) {
-    if (variant.function) continue;
-    variant.function =
-        std::make_unique<vulkan::CudaFunction>(device_, variant.kernel.cubin, variant.kernel.entry);
+DriverPlan CandidateProgram::driver_plan(bool setup, const std::vector<uint64_t>& addresses) const {
+  DriverPlan plan;
+  for (const PreparedStep& step : setup ? setup_ : dispatch_) {
+    const auto index = static_cast<size_t>(step.step->kernel);
+    const ResolvedStep& launched = *step.launched;
+    cuda::LaunchStep made{kernels_[index].loaded, as_driver_launch(launched), launched.push};
+    add_addresses(made.parameters, launched.addresses,
+                  [&](size_t buffer) { return addresses[buffer]; });
+    plan.steps.push_back(std::move(made));
+    const Location& place = step.step->at;
+    plan.names.push_back("kernel " + candidate_.kernels[index].kernel->name + " (" +
+                         shown(place.file) + ":" + std::to_string(place.line) + ")");
   }
-}
-
-bool CandidateProgram::launches_cuda() const {
-  return !takes_driver() && std::ranges::any_of(kernels_, &CompiledKernel::cuda);
+  return plan;
 }
 
 }  // namespace kbench::runner

@@ -34,7 +34,6 @@ vulkan::ShaderSource source_of(const ResolvedKernel& resolved, const ResolvedCan
   source.first_line = kernel.first_line;
   source.entry = kernel.entry;
   source.macros = resolved.macros;
-  source.optimize = kernel.optimize;
   source.hlsl_16bit_types = is_half(all.real) && !resolved.real_names.empty();
   if (candidate) {
     source.include = [candidate](const std::string& name, const std::string& from) {
@@ -48,18 +47,6 @@ vulkan::ShaderSource source_of(const ResolvedKernel& resolved, const ResolvedCan
 Refusal about(const Kernel& kernel, Refusal refusal) {
   refusal.message = at(kernel.at) + "kernel " + kernel.name + " " + refusal.message;
   return refusal;
-}
-
-bool takes_address(const ResolvedStep& step) {
-  if (!step.addresses.empty()) return true;
-  for (const ResolvedUniform& block : step.uniforms) {
-    for (const ResolvedUniform::Field& field : block.fields) {
-      if (std::ranges::any_of(field.values, [](const auto& value) { return value.buffer >= 0; })) {
-        return true;
-      }
-    }
-  }
-  return false;
 }
 
 /// Placed where the manifest gives the constant.
@@ -101,6 +88,7 @@ std::optional<Refusal> CandidateProgram::build(double seconds_limit,
                                                std::vector<Diagnostic>& diagnostics) {
   const Deadline deadline(seconds_limit);
   std::optional<Refusal> too_large;  // Returned last: another device may be able to bind it.
+  if (auto refusal = check_languages()) return refusal;
   if (auto refusal = compile_all(deadline, diagnostics)) return refusal;
   for (const ResolvedStep* step : all_steps(candidate_)) {  // before a driver sees any module
     auto refusal = check(*step);
@@ -109,7 +97,6 @@ std::optional<Refusal> CandidateProgram::build(double seconds_limit,
     if (!refusal->size) return refusal;
     if (!too_large) too_large = std::move(refusal);
   }
-  if (auto refusal = choose_lane()) return refusal;
   add_warnings(diagnostics);
   upload_uniforms();
   make_pipelines(deadline);
@@ -129,7 +116,7 @@ std::optional<Refusal> CandidateProgram::compile_all(const Deadline& deadline,
   kernels_.resize(candidate_.kernels.size());
   for (size_t i = 0; i < kernels_.size(); ++i) {
     const bool addresses = std::ranges::any_of(
-        steps_of(candidate_, i), [](const ResolvedStep* step) { return takes_address(*step); });
+        steps_of(candidate_, i), [](const auto* step) { return !step->addresses.empty(); });
     if (auto refusal = compile(i, addresses, deadline, diagnostics)) return refusal;
     if (auto refusal = deadline.check("compiling kernel " + candidate_.kernels[i].kernel->name)) {
       return refusal;
@@ -143,7 +130,7 @@ std::optional<Refusal> CandidateProgram::compile(size_t index, bool addresses,
                                                  std::vector<Diagnostic>& diagnostics) {
   const ResolvedKernel& resolved = candidate_.kernels[index];
   const Kernel& kernel = *resolved.kernel;
-  if (is_cuda(kernel.language)) return compile_cuda(index, deadline.left(), diagnostics);
+  if (kbench::is_cuda(kernel.language)) return compile_cuda(index, deadline.left(), diagnostics);
   CompiledKernel& made = kernels_[index];
   if (kernel.language == Kernel::Language::spirv) {
     made.spirv = kernel.spirv;
@@ -201,13 +188,12 @@ std::optional<Refusal> CandidateProgram::finish(size_t index, bool addresses,
 }
 
 std::optional<Refusal> CandidateProgram::check(const ResolvedStep& step) {
-  // Operators are checked by eager::PreparedCall, copies and fills by resolve().
-  if (step.kernel < 0) return std::nullopt;
+  // Operators are checked by eager::PreparedCall, CUDA kernels by compile_cuda().
+  if (step.kernel < 0 || is_cuda(step)) return std::nullopt;
   const auto index = static_cast<size_t>(step.kernel);
   const ResolvedKernel& resolved = candidate_.kernels[index];
   const CompiledKernel& kernel = kernels_[index];
   const std::string& name = resolved.kernel->name;
-  if (kernel.cuda()) return std::nullopt;  // checked by compile_cuda()
   const vulkan::DeviceSnapshot& limits = device_.snapshot();
   ShaderLaunch& launch = shader_launches_[&step];
   auto refusal = connect(kernel.interface, candidate_, step, limits, uniforms_, launch);
@@ -236,15 +222,14 @@ std::optional<Refusal> CandidateProgram::check(const ResolvedStep& step) {
 void CandidateProgram::add_warnings(std::vector<Diagnostic>& diagnostics) const {
   warn_of_unread(candidate_, diagnostics);
   for (size_t i = 0; i < kernels_.size(); ++i) {
-    if (kernels_[i].cuda()) continue;
+    if (kernels_[i].cuda) continue;
     warn_of_shader(candidate_.kernels[i], *candidate_.candidate, kernels_[i].spirv,
                    kernels_[i].facts, diagnostics);
   }
   std::set<std::pair<int, int>> places;  // The repeats of a step have one place.
   for (const auto& [step, launch] : shader_launches_) {
     if (!places.emplace(step->at.line, step->at.column).second) continue;
-    const CompiledKernel& kernel = kernels_[static_cast<size_t>(step->kernel)];
-    warn_of_launch(candidate_, *step, kernel.interface, launch, kernel.spirv, diagnostics);
+    warn_of_launch(candidate_, *step, launch, diagnostics);
   }
 }
 
@@ -256,11 +241,9 @@ void CandidateProgram::make_pipelines(const Deadline& deadline) {
   std::vector<vulkan::EmbeddedKey> built_in;
   for (const ResolvedStep* step : all_steps(candidate_)) {
     if (step->kernel >= 0) {
-      const bool shader = !kernels_[static_cast<size_t>(step->kernel)].cuda();
-      if (shader) specs.insert(spec_of(*step));
+      if (!is_cuda(*step)) specs.insert(spec_of(*step));
       continue;
     }
-    if (step->kind != Step::Kind::op) continue;
     try {
       for (const eager::Launch& launch :
            eager::plan_call(step->call, traits, candidate_.real).launches) {
@@ -291,12 +274,8 @@ std::optional<Refusal> CandidateProgram::prepare(Phase phase, size_t index) {
     if (step.kind == Step::Kind::op) {
       made.call.emplace(device_, step.call, candidate_.real);
       scratch_bytes_ = std::max(scratch_bytes_, static_cast<uint64_t>(made.call->scratch_bytes()));
-    } else if (step.kernel < 0) {  // a copy or a fill
-    } else if (CompiledKernel& kernel = kernels_[static_cast<size_t>(step.kernel)]; kernel.cuda()) {
-      if (!takes_driver()) load(kernel);
-      for (const Variant& variant : kernel.variants) {
-        made.launched.push_back(as_launched(variant.kernel, (ways_[variant.way]->*phase)[index]));
-      }
+    } else if (is_cuda(step)) {
+      made.launched = as_launched(*kernels_[static_cast<size_t>(step.kernel)].cuda, step);
     } else {
       made.shader = &shader_launches_.at(&step);
       made.pipeline = &pipeline(spec_of(step));
@@ -333,25 +312,16 @@ void CandidateProgram::describe(Built& built) const {
       std::ranges::any_of(all_steps(candidate_), [this](auto* step) { return asks_length(*step); });
   for (const CompiledKernel& kernel : kernels_) {
     built.stack_bytes = std::max(built.stack_bytes, kernel.facts.stack_bytes);
-    for (const Variant& variant : kernel.variants) {
-      // Vulkan's kernels do not reach all local memory of CUDA's.
-      if (variant.kernel.uses_stack) built.stack_bytes = std::numeric_limits<uint64_t>::max();
+    // Vulkan's kernels do not reach all local memory of CUDA's.
+    if (kernel.cuda && kernel.cuda->uses_stack) {
+      built.stack_bytes = std::numeric_limits<uint64_t>::max();
     }
   }
   for (const ResolvedStep& step : candidate_.dispatch) {
-    const bool own = step.kind == Step::Kind::kernel;
-    const bool op = step.kind == Step::Kind::op;
-    built.library.push_back(own ? "" : op ? step.call.op->name : std::string(name_of(step.kind)));
+    built.library.push_back(step.kernel < 0 ? step.call.op->name : "");
   }
   built.float16_kernel = float16_kernel_;
   built.approximations = approximations_;
-  for (const size_t kernel : tunable_kernels()) {
-    Tunable& tunable = built.tunable.emplace_back();
-    tunable.kernel = built.kernels[kernel];
-    for (const Variant& variant : kernels_[kernel].variants) {
-      tunable.configs.push_back(config_text(kernel, variant));
-    }
-  }
 }
 
 CandidateProgram::PipelineSpec CandidateProgram::spec_of(const ResolvedStep& step) const {
@@ -362,8 +332,7 @@ CandidateProgram::PipelineSpec CandidateProgram::spec_of(const ResolvedStep& ste
 }
 
 vulkan::PipelineKey CandidateProgram::pipeline_key(const PipelineSpec& spec) const {
-  const auto index = static_cast<size_t>(spec.kernel);
-  const CompiledKernel& kernel = kernels_[index];
+  const CompiledKernel& kernel = kernels_[static_cast<size_t>(spec.kernel)];
   vulkan::PipelineKey key;
   key.spirv = kernel.spirv;
   if (!spec.lengths.empty()) {
@@ -375,17 +344,7 @@ vulkan::PipelineKey CandidateProgram::pipeline_key(const PipelineSpec& spec) con
   }
   key.bindings = vulkan::Bindings(spec.bindings);
   key.push_bytes = static_cast<uint32_t>(spec.push_bytes);
-  key.subgroup_size = candidate_.kernels[index].subgroup_size;
   return key;
-}
-
-/// Writes the buffers' addresses into the uniform blocks.
-void CandidateProgram::write_addresses(const Buffers& memory) const {
-  if (uniforms_.addresses().empty()) return;
-  std::vector<std::byte> bytes = uniforms_.bytes();
-  add_addresses(bytes, uniforms_.addresses(),
-                [&](size_t buffer) { return memory.tensor[buffer].address(); });
-  device_.upload(uniform_buffer_, 0, bytes);
 }
 
 void CandidateProgram::upload_uniforms() {

@@ -2,7 +2,6 @@
 // do, and recorded step by step.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -21,7 +20,6 @@
 #include "harness/measure/runner/shader_interface.h"
 #include "harness/measure/vulkan/commands.h"
 #include "harness/measure/vulkan/compiler.h"
-#include "harness/measure/vulkan/cuda.h"
 #include "harness/measure/vulkan/device.h"
 #include "harness/measure/vulkan/pipeline.h"
 #include "kbench/candidate.h"
@@ -49,12 +47,9 @@ void add_addresses(std::vector<std::byte>& bytes,
 /// See the top of the file. The resolved candidate must outlive it.
 class CandidateProgram {
  public:
-  /// `python` translates Triton kernels and is used by build() only. `others`: the candidate with
-  /// the second, third, ... configuration of each Triton kernel, or its last; they must outlive the
-  /// program too.
+  /// `python` translates Triton kernels and is used by build() only.
   CandidateProgram(vulkan::Device& device, const ResolvedCandidate& candidate,
-                   PythonHelper* python = nullptr,
-                   const std::vector<ResolvedCandidate>& others = {}, CudaDevice cuda = {});
+                   PythonHelper* python = nullptr, CudaDevice cuda = {});
 
   /// Compiles every kernel and makes every pipeline. `diagnostics` receives the compilers'
   /// messages. A buffer that is too large for the device is refused only when nothing else is
@@ -63,15 +58,11 @@ class CandidateProgram {
 
   /// Bytes of scratch memory that record() needs for built-in operators.
   uint64_t scratch_bytes() const { return scratch_bytes_; }
-  bool launches_cuda() const;
-  /// CUDA's own driver launches its steps, since a kernel needs what no command list offers. It is
-  /// then never recorded.
-  bool takes_driver() const { return !why_driver_.empty(); }
-  /// Fills in the kernels, their properties and their configurations. A configuration that the
-  /// device lacks something for, or that does not compile, is left out; a diagnostic says so.
+  /// Its kernels are in CUDA, PTX or Triton: CUDA's own driver launches them, and it is never
+  /// recorded.
+  bool takes_driver() const;
+  /// Fills in the kernels and their properties.
   void describe(Built& built) const;
-  /// One configuration for each of Built::tunable. Throws kInternal for an unknown one.
-  void select(const std::vector<uint32_t>& configs);
 
   /// The memory of the candidate's buffers, by buffer index. Behind each tensor lies a redzone.
   struct Buffers {
@@ -83,36 +74,27 @@ class CandidateProgram {
   void record(vulkan::Commands& commands, const Pass& pass, const Buffers& memory,
               const AfterStep& after_step) const;
 
-  // If takes_driver() (candidate_driver.cc):
+  // If takes_driver() (candidate_cuda.cc):
   /// The driver with every kernel loaded, opened by the first call. Throws Refused for a kernel
   /// that the device cannot launch.
   cuda::Driver& open_driver();
-  /// The steps of setup or dispatch with the chosen configurations. `addresses`: of the buffers, by
-  /// buffer index.
+  /// The steps of setup or dispatch. `addresses`: of the buffers, by buffer index.
   DriverPlan driver_plan(bool setup, const std::vector<uint64_t>& addresses) const;
 
  private:
-  /// A CUDA kernel in one of its configurations.
-  struct Variant {
-    size_t way = 0;  ///< index into ways_
-    CudaKernel kernel;
-    std::unique_ptr<vulkan::CudaFunction> function;  ///< loaded
-    cuda::DriverKernel loaded;                       ///< by the driver, where that is taken
-  };
   struct CompiledKernel {
     vulkan::Spirv spirv;  ///< the module that runs: frozen
     vulkan::SpirvFacts facts;
     vulkan::ShaderInterface interface;  ///< its resource i is at binding i of the module that runs
-    std::vector<Variant> variants;      ///< of a CUDA kernel, in place of the members above
-    size_t chosen = 0;
-    bool cuda() const { return !variants.empty(); }
+    std::optional<CudaKernel> cuda;     ///< in place of the members above
+    cuda::DriverKernel loaded;          ///< of a CUDA kernel, once the driver is open
   };
   struct PreparedStep {
     const ResolvedStep* step = nullptr;
     const vulkan::Pipeline* pipeline = nullptr;
     const ShaderLaunch* shader = nullptr;
     std::optional<eager::PreparedCall> call;
-    std::vector<ResolvedStep> launched;  ///< of a CUDA kernel, by variant
+    std::optional<ResolvedStep> launched;  ///< of a CUDA kernel
   };
   using Phase = std::vector<ResolvedStep> ResolvedCandidate::*;
 
@@ -133,10 +115,8 @@ class CandidateProgram {
                                  std::vector<Diagnostic>& diagnostics);
   std::optional<Refusal> compile_cuda(size_t kernel, double seconds,
                                       std::vector<Diagnostic>& diagnostics);
-  std::optional<Refusal> check_launches(size_t kernel, const Variant& variant) const;
-  std::string config_text(size_t kernel, const Variant& variant) const;
-  /// The kernels of dispatch with several configurations.
-  std::vector<size_t> tunable_kernels() const;
+  bool is_cuda(const ResolvedStep& step) const;
+  std::optional<Refusal> check_languages() const;
   std::optional<Refusal> finish(size_t kernel, bool addresses,
                                 std::vector<Diagnostic>& diagnostics);
   std::optional<Refusal> check(const ResolvedStep& step);
@@ -144,25 +124,16 @@ class CandidateProgram {
   bool asks_length(const ResolvedStep& step) const;
   PipelineSpec spec_of(const ResolvedStep& step) const;
   void upload_uniforms();
-  void write_addresses(const Buffers& memory) const;
   void make_pipelines(const Deadline& deadline);
   std::optional<Refusal> prepare(Phase phase, size_t index);
   const vulkan::Pipeline& pipeline(const PipelineSpec& spec);
-  void load(CompiledKernel& kernel);
-  std::string why_driver(const ResolvedStep*& step) const;
-  std::optional<Refusal> choose_lane();
-  void load_by_driver(size_t kernel, Variant& variant);
+  void load(size_t kernel);
   vulkan::PipelineKey pipeline_key(const PipelineSpec& spec) const;
-  void record_copy_or_fill(vulkan::Commands& commands, const ResolvedStep& step,
-                           const Buffers& memory) const;
-  /// The element of a fill repeated to 8 bytes, as two words, the lower one first.
-  std::array<uint32_t, 2> fill_words(const ResolvedStep& step) const;
   void record_shader(vulkan::Commands& commands, const PreparedStep& step, const Buffers& memory,
                      bool exact) const;
 
   vulkan::Device& device_;
   const ResolvedCandidate& candidate_;
-  std::vector<const ResolvedCandidate*> ways_;  ///< candidate_, then those of other configurations
   PythonHelper* python_;
   CudaDevice cuda_;
   std::optional<CudaCompilers> compilers_;  ///< if there are CUDA kernels
@@ -174,7 +145,6 @@ class CandidateProgram {
   UniformPool uniforms_;
   vulkan::Buffer uniform_buffer_;  ///< what `uniforms_` holds
   std::vector<PreparedStep> setup_, dispatch_;
-  std::string why_driver_;                ///< why CUDA's own driver is needed; empty: it is not
   std::unique_ptr<cuda::Driver> driver_;  ///< null until opened
   uint64_t scratch_bytes_ = 0;
   std::string float16_kernel_, approximations_;  ///< as in Built

@@ -1,6 +1,4 @@
 // A candidate's steps, recorded one after another.
-#include <algorithm>
-
 #include "harness/measure/runner/candidate_program.h"
 
 namespace kbench::runner {
@@ -16,42 +14,8 @@ std::vector<std::byte> with_addresses(std::vector<std::byte> push,
 
 }  // namespace
 
-std::array<uint32_t, 2> CandidateProgram::fill_words(const ResolvedStep& step) const {
-  const BufferSlot& slot = candidate_.buffers[static_cast<size_t>(step.bind[0])];
-  uint64_t words = step.fill;
-  for (size_t size = size_of(slot.type.dtype); size < sizeof words; size *= 2) {
-    words |= words << (8 * size);
-  }
-  return {static_cast<uint32_t>(words), static_cast<uint32_t>(words >> 32)};
-}
-
-void CandidateProgram::record_copy_or_fill(vulkan::Commands& commands, const ResolvedStep& step,
-                                           const Buffers& memory) const {
-  const vulkan::Region& to = memory.tensor[static_cast<size_t>(step.bind.back())];
-  const uint64_t start = to.offset + step.ranges.back().offset;
-  const uint64_t bytes = step.ranges.back().bytes;
-  if (step.kind == Step::Kind::copy) {
-    const vulkan::Region& from = memory.tensor[static_cast<size_t>(step.bind[0])];
-    commands.copy(*from.buffer, from.offset + step.ranges[0].offset, *to.buffer, start, bytes);
-    return;
-  }
-  const auto [low, high] = fill_words(step);
-  if (low == high) {
-    commands.fill(*to.buffer, start, (bytes + 3) / 4 * 4, low);
-    return;
-  }
-  // The device fills with one word only: two are written, then each copy doubles them.
-  commands.fill(*to.buffer, start, 4, low);
-  commands.fill(*to.buffer, start + 4, 4, high);
-  for (uint64_t done = 8; done < bytes; done *= 2) {
-    commands.barrier();
-    commands.copy(*to.buffer, start, *to.buffer, start + done, std::min(done, bytes - done));
-  }
-}
-
 void CandidateProgram::record(vulkan::Commands& commands, const Pass& pass, const Buffers& memory,
                               const AfterStep& after_step) const {
-  write_addresses(memory);
   bool first = true;
   for (const PreparedStep& made : pass.setup ? setup_ : dispatch_) {
     if (!first) commands.barrier();
@@ -64,14 +28,6 @@ void CandidateProgram::record(vulkan::Commands& commands, const Pass& pass, cons
         (i < inputs ? in : out).push_back(memory.tensor[static_cast<size_t>(step.bind[i])]);
       }
       made.call->record(commands, in, out, memory.scratch);
-    } else if (step.kernel < 0) {
-      record_copy_or_fill(commands, step, memory);
-    } else if (const CompiledKernel& kernel = kernels_[static_cast<size_t>(step.kernel)];
-               kernel.cuda()) {
-      const ResolvedStep& launched = made.launched[kernel.chosen];
-      commands.launch(*kernel.variants[kernel.chosen].function,
-                      {launched.groups, launched.block, launched.shared_bytes},
-                      with_addresses(launched.push, launched.addresses, memory));
     } else {
       record_shader(commands, made, memory, pass.exact);
     }

@@ -41,7 +41,7 @@ std::optional<Refusal> check_cuda_module(const std::string& ptx, const Kernel& k
     return Refusal{Verdict::compile_error,
                    "is no PTX that can be read: " + e.message() + place(kernel, e.location().line)};
   }
-  if (const auto violation = cuda::check_ptx(module, made.needs)) {
+  if (const auto violation = cuda::check_ptx(module)) {
     return Refusal{violation->unsupported ? Verdict::unsupported : Verdict::invalid_candidate,
                    violation->message + place(kernel, violation->line)};
   }
@@ -72,32 +72,28 @@ std::optional<Refusal> check_cuda_module(const std::string& ptx, const Kernel& k
   return std::nullopt;
 }
 
-std::vector<CudaAttempt> CudaCompilers::compile(const std::vector<const ResolvedCandidate*>& ways,
-                                                size_t index, double seconds) {
-  const Kernel& kernel = *ways.front()->kernels[index].kernel;
-  std::vector<CudaAttempt> attempts(ways.size());
+CudaAttempt CudaCompilers::compile(const ResolvedCandidate& candidate, size_t index,
+                                   double seconds) {
+  const ResolvedKernel& resolved = candidate.kernels[index];
+  const Kernel& kernel = *resolved.kernel;
+  CudaAttempt attempt;
   try {
     capability();
-    std::vector<std::string> ptx(ways.size(), kernel.source);
-    if (kernel.language == Language::triton) compile_triton(ways, index, seconds, ptx, attempts);
-    for (size_t i = 0; i < ways.size(); ++i) {
-      CudaAttempt& attempt = attempts[i];
-      if (kernel.language == Language::cuda) {
-        attempt.refusal = compile_cuda(ways[i]->kernels[index], *ways[i]->candidate, ptx[i],
-                                       attempt.kernel, attempt.diagnostics);
-      } else if (kernel.language == Language::ptx) {
-        attempt.kernel.entry = kernel.entry;
-      }
-      if (!attempt.refusal) attempt.refusal = check_and_assemble(ptx[i], kernel, attempt);
+    std::string ptx = kernel.source;
+    if (kernel.language == Language::triton) {
+      compile_triton(candidate, index, seconds, ptx, attempt);
+    } else if (kernel.language == Language::cuda) {
+      attempt.refusal =
+          compile_cuda(resolved, *candidate.candidate, ptx, attempt.kernel, attempt.diagnostics);
+    } else {
+      attempt.kernel.entry = kernel.entry;
     }
+    if (!attempt.refusal) attempt.refusal = check_and_assemble(ptx, kernel, attempt);
   } catch (const Error& e) {
     if (e.code() != ErrorCode::kUnsupported) throw;
-    const Refusal none = unsupported(at(kernel.at) + "kernel " + kernel.name + ": " + e.message());
-    for (CudaAttempt& attempt : attempts) {
-      if (!attempt.refusal) attempt.refusal = none;
-    }
+    attempt.refusal = unsupported(at(kernel.at) + "kernel " + kernel.name + ": " + e.message());
   }
-  return attempts;
+  return attempt;
 }
 
 std::optional<Refusal> CudaCompilers::check_and_assemble(const std::string& ptx,
@@ -127,7 +123,6 @@ std::optional<Refusal> CudaCompilers::compile_cuda(const ResolvedKernel& resolve
   source.first_line = kernel.first_line;
   source.entry = kernel.entry;
   source.macros = resolved.macros;
-  source.fast_math = kernel.fast_math;
   source.include = [&candidate](const std::string& name, const std::string& from) {
     return find_include(candidate, name, from);
   };
@@ -168,11 +163,9 @@ const cuda::ComputeCapability& CudaCompilers::capability() {
 }
 
 cuda::ComputeCapability cuda_capability(const vulkan::DeviceSnapshot& snapshot) {
-  if (!snapshot.has_extension(VK_NVX_BINARY_IMPORT_EXTENSION_NAME)) {
-    throw Error(
-        ErrorCode::kUnsupported,
-        "device '" + snapshot.name +
-            "' launches no CUDA kernels: its driver lacks " VK_NVX_BINARY_IMPORT_EXTENSION_NAME);
+  if (snapshot.software()) {
+    throw Error(ErrorCode::kUnsupported,
+                "device '" + snapshot.name + "' launches no CUDA kernels: it is no GPU of NVIDIA's");
   }
   return cuda::device_capability(snapshot.device_uuid);
 }

@@ -35,7 +35,6 @@ struct CudaKernel {
   bool uses_stack = true;      ///< it has local memory, as far as is known
   bool float16 = false;
   std::string approximate;  ///< cuda::approximate_functions
-  cuda::PtxNeeds needs;     ///< features that no command list offers
   /// The most shared memory of a block on the device it was compiled for, bytes.
   uint64_t most_shared = cuda::kMostSharedBytes;
   // Only of Triton kernels:
@@ -45,7 +44,7 @@ struct CudaKernel {
   uint32_t threads = 0;       ///< of a block
 };
 
-/// The outcome of compiling a kernel in one configuration.
+/// The outcome of compiling a kernel.
 struct CudaAttempt {
   CudaKernel kernel;
   std::optional<Refusal> refusal;
@@ -64,18 +63,15 @@ class CudaCompilers {
         places_(cuda::toolkit_places()),
         toolkit_(cuda::find_toolkit(places_)) {}
 
-  /// Compiles and checks a kernel in several configurations: one attempt for each resolution of the
-  /// candidate. `seconds` limits Triton's translation.
-  std::vector<CudaAttempt> compile(const std::vector<const ResolvedCandidate*>& ways, size_t kernel,
-                                   double seconds);
+  /// Compiles and checks a kernel, by its index. `seconds` limits Triton's translation.
+  CudaAttempt compile(const ResolvedCandidate& candidate, size_t kernel, double seconds);
 
  private:
   std::optional<Refusal> compile_cuda(const ResolvedKernel& resolved, const Candidate& candidate,
                                       std::string& ptx, CudaKernel& made,
                                       std::vector<Diagnostic>& diagnostics);
-  void compile_triton(const std::vector<const ResolvedCandidate*>& ways, size_t index,
-                      double seconds, std::vector<std::string>& ptx,
-                      std::vector<CudaAttempt>& attempts);
+  void compile_triton(const ResolvedCandidate& candidate, size_t index, double seconds,
+                      std::string& ptx, CudaAttempt& attempt);
   std::optional<Refusal> check_and_assemble(const std::string& ptx, const Kernel& kernel,
                                             CudaAttempt& attempt);
   std::optional<Refusal> assemble(const Kernel& kernel, CudaKernel& made,
@@ -93,8 +89,7 @@ class CudaCompilers {
   cuda::ComputeCapability capability_;
 };
 
-/// The capability of a device. Throws kUnsupported, with the reason, if it launches no CUDA
-/// kernels.
+/// The capability of a device. Throws kUnsupported, with the reason, if it runs no CUDA kernels.
 cuda::ComputeCapability cuda_capability(const vulkan::DeviceSnapshot& snapshot);
 
 /// A refusal with the first error as its message.
@@ -110,16 +105,12 @@ std::optional<Refusal> check_cuda_module(const std::string& ptx, const Kernel& k
 /// with two pointers to scratch memory, null as none is used. Other kernels: the step unchanged.
 ResolvedStep as_launched(const CudaKernel& kernel, const ResolvedStep& step);
 
-/// Checks a step's parameters, block, grid, shared memory and cluster against the kernel and the
-/// limits of devices.
+/// Checks a step's parameters, block, grid and shared memory against the kernel and the limits of
+/// devices.
 std::optional<Refusal> check_cuda_launch(const CudaKernel& kernel, const ResolvedStep& launched);
 
 /// The most shared memory of a block, opted in, on devices of this compute capability, bytes.
 /// Source: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
 uint64_t shared_bytes_of(const cuda::ComputeCapability& capability);
-
-/// Why only CUDA's own driver can launch the step, as a continuation of "kernel k "; empty if a
-/// command list can.
-std::string needs_driver(const CudaKernel& kernel, const ResolvedStep& launched);
 
 }  // namespace kbench::runner

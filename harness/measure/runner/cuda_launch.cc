@@ -80,32 +80,13 @@ std::optional<Refusal> check_block(const CudaKernel& kernel, const ResolvedStep&
   return std::nullopt;
 }
 
-/// "2 x 1 x 1".
-std::string extents(const std::array<uint32_t, 3>& all) {
-  return std::to_string(all[0]) + " x " + std::to_string(all[1]) + " x " + std::to_string(all[2]);
-}
-
 std::optional<Refusal> check_cluster(const CudaKernel& kernel, const ResolvedStep& step) {
-  const std::vector<uint32_t>& required = kernel.function.required_cluster;
-  if (!kernel.needs.grid_barrier.empty() && !step.cooperative) {
-    return invalid(kernel.needs.grid_barrier +
-                   ", which only a step with 'cooperative: true' gives it");
-  }
-  if (required.empty()) return std::nullopt;
-  std::array<uint32_t, 3> own = {1, 1, 1};
-  for (size_t axis = 0; axis < std::min<size_t>(required.size(), 3); ++axis) {
-    own[axis] = required[axis];
-  }
-  if (step.cluster[0] > 0 && step.cluster != own) {
-    return invalid("is compiled for clusters of " + extents(own) + " blocks, this step gives " +
-                   extents(step.cluster));
-  }
-  for (size_t axis = 0; axis < 3; ++axis) {
-    if (own[axis] == 0 || step.groups[axis] % own[axis] != 0) {
-      return invalid("is compiled for clusters of " + extents(own) +
-                     " blocks, of which a grid of " + extents(step.groups) +
-                     " has no whole number");
-    }
+  const std::vector<uint32_t>& cluster = kernel.function.required_cluster;
+  for (size_t axis = 0; axis < std::min<size_t>(cluster.size(), 3); ++axis) {
+    if (cluster[axis] > 0 && step.groups[axis] % cluster[axis] == 0) continue;
+    return invalid("is compiled for clusters of " + std::to_string(cluster[axis]) + " blocks in " +
+                   "xyz"[axis] + ", of which a grid of " + std::to_string(step.groups[axis]) +
+                   " has no whole number");
   }
   return std::nullopt;
 }
@@ -147,15 +128,6 @@ uint64_t shared_bytes_of(const cuda::ComputeCapability& capability) {
                        : number < 130 ? 99
                                       : cuda::kMostSharedBytes >> 10;
   return kib << 10;
-}
-
-std::string needs_driver(const CudaKernel& kernel, const ResolvedStep& step) {
-  if (kernel.static_shared + step.shared_bytes > cuda::kSharedBytesBesideShaders) {
-    return shared_text(kernel, step);
-  }
-  if (step.cooperative) return "is launched as a cooperative grid";
-  if (step.cluster[0] > 0) return "is launched in clusters of " + extents(step.cluster) + " blocks";
-  return kernel.needs.any();
 }
 
 ResolvedStep as_launched(const CudaKernel& kernel, const ResolvedStep& step) {

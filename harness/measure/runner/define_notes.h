@@ -1,4 +1,4 @@
-// Notes on compilers' errors in lines that use the manifest's macros.
+// Notes on compilers' errors in lines that use macros.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,9 @@
 
 namespace kbench::runner {
 
-/// Adds a note with the definition of each constant and `defines` macro that a line with an error
-/// uses. Looks at the diagnostics from `first` on.
+/// For each line with an error adds what the candidate's macros in it are, and, as a compiler
+/// reports a syntax error without the name, which words look like macros that nobody defines. Looks
+/// at the diagnostics from `first` on.
 void add_define_notes(const ResolvedKernel& resolved, const Candidate& candidate, size_t first,
                       std::vector<Diagnostic>& diagnostics);
 

@@ -13,7 +13,7 @@ namespace {
 /// The step that failed; where several ran as one, all their names.
 std::string whose(const cuda::StepError& error, const DriverPlan& plan) {
   if (error.step >= 0) {
-    return plan.names.at(plan.of.at(static_cast<size_t>(error.step)));
+    return plan.names.at(static_cast<size_t>(error.step));
   }
   const std::set<std::string> names(plan.names.begin(), plan.names.end());
   constexpr size_t kMost = 4;
@@ -22,9 +22,6 @@ std::string whose(const cuda::StepError& error, const DriverPlan& plan) {
   for (const std::string& name : names) text += (text.empty() ? "" : " or ") + name;
   return text;
 }
-
-/// A step of the manifest may be several steps of the driver.
-constexpr size_t kMostTimed = 4 * kMostProfiledSteps;
 
 }  // namespace
 
@@ -45,13 +42,9 @@ Refused refused_by(const cuda::StepError& failure, const DriverPlan& plan) {
 }
 
 void DriverLane::attach(const ImportedMemory& memory) {
-  forget_lists();
+  for (auto& each : lists_) each.reset();
   driver_ = &open_();
   addresses_ = import_(memory);
-}
-
-void DriverLane::forget_lists() {
-  for (auto& each : lists_) each.reset();
 }
 
 DriverLane::List& DriverLane::list(bool setup) {
@@ -59,7 +52,7 @@ DriverLane::List& DriverLane::list(bool setup) {
   if (driver_ == nullptr) throw Error(ErrorCode::kInternal, "a lane without memory");
   if (!made) {
     DriverPlan plan = plan_(setup, addresses_);
-    std::vector<cuda::DriverStep> steps = plan.steps;
+    std::vector<cuda::LaunchStep> steps = plan.steps;
     made.reset(new List{std::move(plan), {*driver_, std::move(steps)}});
   }
   return *made;
@@ -84,26 +77,18 @@ double DriverLane::run_empty(double seconds) {
 
 Profiled DriverLane::profile(double seconds) {
   List& made = list(false);
-  std::vector<double> times;
   try {
-    times = made.list.profile(kMostTimed, seconds);
+    return {made.list.profile(kMostProfiledSteps, seconds), {}};
   } catch (const cuda::StepError& error) {
     throw refused_by(error, made.plan);
   }
-  std::vector<double> of_steps(std::min(made.plan.names.size(), kMostProfiledSteps));
-  for (size_t i = 0; i < times.size(); ++i) {
-    of_steps[std::min(made.plan.of[i], of_steps.size() - 1)] += times[i];
-  }
-  return {std::move(of_steps), {}};
 }
 
 std::vector<uint64_t> import_regions(cuda::Driver& driver, const ImportedMemory& memory,
                                      const std::vector<vulkan::Region>& regions) {
   std::vector<uint64_t> bases;
   for (const ImportedMemory::Slab& slab : memory.slabs()) {
-    const uint64_t bytes = slab.buffer.size();
-    bases.push_back(slab.by_cuda ? driver.import_own(slab.descriptor, bytes)
-                                 : driver.import(duplicate(slab.descriptor), bytes));
+    bases.push_back(driver.import(duplicate(slab.descriptor), slab.buffer.size()));
   }
   std::vector<uint64_t> addresses;
   for (const vulkan::Region& region : regions) {

@@ -13,9 +13,8 @@ namespace kbench::runner {
 
 /// The driver's steps for setup or dispatch.
 struct DriverPlan {
-  std::vector<cuda::DriverStep> steps;
-  std::vector<size_t> of;  ///< for each of `steps`, its step in the manifest; several may share one
-  std::vector<std::string> names;  ///< of the manifest's steps: "kernel k (c.yaml:12)"
+  std::vector<cuda::LaunchStep> steps;
+  std::vector<std::string> names;  ///< of each, "kernel k (c.yaml:12)"
 };
 
 /// The verdict on the candidate whose step failed. Throws the error itself if it is not the
@@ -36,8 +35,6 @@ class DriverLane : public Lane {
   double run(bool setup, double seconds) override;
   double run_empty(double seconds) override;
   Profiled profile(double seconds) override;
-  /// Drops the made lists, as other configurations run from now on.
-  void forget_lists();
 
  private:
   struct List {

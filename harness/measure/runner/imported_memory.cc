@@ -42,7 +42,7 @@ void ImportedMemory::add(const Attach& attach, std::vector<UniqueFd> descriptors
     slabs_.push_back({device_.import_shared(
                           {std::move(descriptors[i]), slab.bytes, slab.memory_type},
                           slab.read_only ? vulkan::Access::read_only : vulkan::Access::read_write),
-                      std::move(kept), slab.by_cuda, slab.read_only});
+                      std::move(kept), slab.read_only});
   }
   add(attach.given, given_);
   add(attach.outputs, outputs_);

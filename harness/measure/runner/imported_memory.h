@@ -42,7 +42,6 @@ class ImportedMemory {
   struct Slab {
     vulkan::Buffer buffer;  ///< of the regions in it
     UniqueFd descriptor;    ///< of the whole allocation, if it was kept
-    bool by_cuda = false;   ///< CUDA made it, not Vulkan
     bool read_only = false;
   };
   const std::deque<Slab>& slabs() const { return slabs_; }

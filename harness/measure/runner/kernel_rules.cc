@@ -132,8 +132,7 @@ std::optional<Refusal> check_module(const vulkan::SpirvFacts& facts,
   }
   if (facts.foreign_addresses) {
     return invalid(
-        "makes a buffer address of something else than a push constant or a uniform "
-        "block's: push {address: NAME}");
+        "makes a buffer address of something else than a push constant: push {address: NAME}");
   }
   if (auto refusal = check_extensions(facts)) return refusal;
   return check_limits(facts, snapshot);

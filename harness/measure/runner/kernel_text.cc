@@ -35,11 +35,7 @@ std::string line_directive(std::ptrdiff_t line, const std::string& file) {
 
 std::string kernel_text(const ResolvedKernel& resolved) {
   const Kernel& kernel = *resolved.kernel;
-  std::string front = resolved.real_names;
-  if (kernel.preamble) {
-    front += line_directive(kernel.preamble->at.line, kernel.preamble->at.file + " (preamble)") +
-             kernel.preamble->text;
-  }
+  const std::string& front = resolved.real_names;
   if (front.empty()) return kernel.source;
   const std::string& source = kernel.source;
   const size_t split = behind_version(source);

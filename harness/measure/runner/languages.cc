@@ -15,14 +15,10 @@
 namespace kbench::runner {
 namespace {
 
-/// Whether CUDA's driver is there, for kernels that a command list cannot launch.
-std::string driver_detail() {
+/// Throws kUnsupported where CUDA's driver, which launches such kernels, is not there.
+void require_driver() {
   const cuda::Library driver({"libcuda.so.1"});
-  return driver.there()
-             ? "; over 47 KiB of shared memory, clusters and cooperative grids by CUDA's "
-               "driver"
-             : "; at most 47 KiB of shared memory, no clusters or cooperative grids: " +
-                   driver.reason();
+  if (!driver.there()) throw Error(ErrorCode::kUnsupported, driver.reason());
 }
 
 /// Usable with the detail that `find` returns, or not usable with the message that it throws.
@@ -62,19 +58,22 @@ std::vector<LanguageSupport> languages_of(const vulkan::DeviceSnapshot& snapshot
   const cuda::Toolkit toolkit = cuda::find_toolkit(places);
   all.push_back(language("CUDA C++", [&] {
     const cuda::ComputeCapability capability = cuda_capability(snapshot);
+    require_driver();
     const cuda::Nvrtc nvrtc(toolkit, places);
     const cuda::Assembler assembler(toolkit, places);
     return capability.architecture() + " by NVRTC " + nvrtc.version() + " (" + nvrtc.library() +
-           (nvrtc.has_headers() ? ")" : "), without headers") + driver_detail();
+           (nvrtc.has_headers() ? ")" : "), without headers");
   }));
   all.push_back(language("PTX", [&] {
     const cuda::ComputeCapability capability = cuda_capability(snapshot);
+    require_driver();
     const cuda::Assembler assembler(toolkit, places);
     return capability.architecture() + " by nvJitLink";
   }));
   std::optional<PythonInterpreter> python;
   all.push_back(language("Triton", [&] {
     cuda_capability(snapshot);
+    require_driver();
     const cuda::Assembler assembler(toolkit, places);
     python = python_with("triton");
     return "Triton " + said_of(*python);

@@ -1,12 +1,11 @@
-// Warnings about what is allowed but mostly a mistake: buffers that no step reads, a shader that
-// declares another type than its tensor has, barriers that some invocations may not reach.
+// Warnings about what is allowed but mostly a mistake: buffers that nothing reads, one invocation a
+// workgroup, barriers that some invocations may not reach.
 #pragma once
 
 #include <vector>
 
 #include "harness/measure/runner/shader_interface.h"
 #include "harness/measure/vulkan/spirv.h"
-#include "harness/measure/vulkan/spirv_interface.h"
 #include "kbench/candidate.h"
 #include "kbench/result.h"
 
@@ -20,9 +19,8 @@ void warn_of_shader(const ResolvedKernel& kernel, const Candidate& candidate,
                     const vulkan::Spirv& spirv, const vulkan::SpirvFacts& facts,
                     std::vector<Diagnostic>& diagnostics);
 
-/// About a step and its shader: buffers bound twice or not used, and element types.
+/// About buffers that a step binds and its shader does not use.
 void warn_of_launch(const ResolvedCandidate& candidate, const ResolvedStep& step,
-                    const vulkan::ShaderInterface& interface, const ShaderLaunch& launch,
-                    const vulkan::Spirv& spirv, std::vector<Diagnostic>& diagnostics);
+                    const ShaderLaunch& launch, std::vector<Diagnostic>& diagnostics);
 
 }  // namespace kbench::runner

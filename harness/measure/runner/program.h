@@ -8,7 +8,6 @@
 #include "harness/measure/runner/imported_memory.h"
 #include "harness/measure/runner/protocol.h"
 #include "harness/measure/vulkan/commands.h"
-#include "kbench/error.h"
 
 namespace kbench::runner {
 
@@ -44,8 +43,7 @@ class Lane {
 };
 
 /// Something that can be recorded into a command list, on the judge's memory: a candidate or a
-/// task's eager baseline. A new kind of kernel that Vulkan's command lists can launch needs nothing
-/// else to be judged.
+/// task's eager baseline.
 class Program {
  public:
   virtual ~Program() = default;
@@ -53,12 +51,6 @@ class Program {
   virtual Built built() const = 0;
   /// The task at the size it runs at.
   virtual const Graph& graph() const = 0;
-  /// Whether its command lists have to start with Commands::expect_cuda().
-  virtual bool launches_cuda() const { return false; }
-  /// Chooses the configuration of each of built().tunable. Throws kInternal for an unknown one.
-  virtual void select(const std::vector<uint32_t>& configs) {
-    if (!configs.empty()) throw Error(ErrorCode::kInternal, "there is nothing to select among");
-  }
   /// Records the steps of a pass, a full barrier between each two, and calls `after_step` behind
   /// each.
   virtual void record(vulkan::Commands& commands, const Pass& pass, const ImportedMemory& memory,

@@ -14,7 +14,6 @@
 //                                                             (a second Build is for other sizes)
 //   Attach + descriptors      Attached                        shared memory imported; a first part
 //                                                             may come before Build, unanswered
-//   Select                    Selected                        configurations chosen
 //   Run                       Ran                             setup or dispatch, between timestamps
 //                                                             (Refused if validation complains)
 //   Profile                   Profiled                        dispatch, each step timed
@@ -62,8 +61,6 @@ enum class MessageKind : uint32_t {
   profile,
   profiled,
   open,
-  select,
-  selected,
   forget,
   forgotten,
 };
@@ -146,12 +143,6 @@ struct Wanted {
       {};  ///< if not empty, its content, which the candidate may only read
 };
 
-/// A kernel of dispatch with several configurations. The first one runs until a Select.
-struct Tunable {
-  std::string kernel;
-  std::vector<std::string> configs;  ///< as in TunedConfig
-};
-
 struct Built {
   static constexpr MessageKind kKind = MessageKind::built;
   std::vector<Wanted> wanted;  ///< a candidate's temporaries and scratch; the baseline's arena
@@ -163,24 +154,13 @@ struct Built {
   std::string approximations;  ///< "kernel tanh uses tanh.approx.f32", or empty
   double compile_s = 0;
   std::vector<Diagnostic> diagnostics;
-  std::vector<Tunable> tunable;
   /// What launches it: Vulkan's command lists; CUDA's own driver, whose hand-over takes longer
   /// (Run::empty measures it); or PyTorch in a process of its own, of which the same holds.
   RunnerKind launched_by = RunnerKind::vulkan;
   std::string version;  ///< of PyTorch, where that launches it
-  /// Of a candidate's steps, for each of dispatch: what kbench does in it, an operator's name,
-  /// "copy" or "fill"; empty for a kernel of its own.
+  /// Of a candidate's steps, for each of dispatch: what kbench does in it, an operator's name;
+  /// empty for a kernel of its own.
   std::vector<std::string> library;
-};
-
-/// The index of the configuration of each Tunable.
-struct Select {
-  static constexpr MessageKind kKind = MessageKind::select;
-  std::vector<uint32_t> configs;
-};
-
-struct Selected {
-  static constexpr MessageKind kKind = MessageKind::selected;
 };
 
 /// A tensor's place in the shared memory.
@@ -201,7 +181,6 @@ struct Attach {
     uint64_t bytes = 0;
     uint32_t memory_type = 0;
     bool read_only = false;
-    bool by_cuda = false;  ///< CUDA made it, not Vulkan
   };
   std::vector<int> kept;
   std::vector<Slab> slabs;

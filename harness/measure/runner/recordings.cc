@@ -30,7 +30,6 @@ vulkan::Commands& Recordings::of(Program& program, const Pass& pass, const Impor
   if (!list) {
     list = spare_ ? std::move(spare_) : std::make_unique<vulkan::Commands>(device_, kTimestamps);
     list->begin();
-    if (program.launches_cuda()) list->expect_cuda();
     list->timestamp(0);
     kernels_.flush(*list, {&flush_, 0, flush_.size()}, 1);
     list->barrier();
@@ -46,7 +45,6 @@ std::vector<double> Recordings::profile(Program& program, const ImportedMemory& 
   if (!profile_) {
     profile_ = std::make_unique<vulkan::Commands>(device_, kMostProfiledSteps + 1);
     profile_->begin();
-    if (program.launches_cuda()) profile_->expect_cuda();
     kernels_.flush(*profile_, {&flush_, 0, flush_.size()}, 1);
     profile_->barrier();
     profile_->timestamp(0);

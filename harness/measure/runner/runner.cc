@@ -18,7 +18,6 @@
 #include <utility>
 #include <vector>
 
-#include "harness/measure/cuda/read_ahead.h"
 #include "harness/measure/cuda/toolkit.h"
 #include "harness/measure/process/channel.h"
 #include "harness/measure/process/prototype.h"
@@ -33,7 +32,6 @@
 #include "harness/measure/runner/write_fault.h"
 #include "harness/measure/vulkan/commands.h"
 #include "harness/measure/vulkan/compiler.h"
-#include "harness/measure/vulkan/cuda.h"
 #include "harness/measure/vulkan/device.h"
 #include "harness/measure/vulkan/functions.h"
 #include "harness/measure/vulkan/pipeline.h"
@@ -94,7 +92,7 @@ class Server {
 
  private:
   process::Frame receive();
-  void wait_to_open(vulkan::OpenOptions& options);
+  void wait_to_open();
   void answer(process::Frame frame);
   void load(const Load& request);
   void build(const Build& request);
@@ -103,7 +101,6 @@ class Server {
   void begin_import(Attach first, std::vector<UniqueFd> descriptors);
   void run(const Run& request);
   void profile(const Profile& request);
-  void select(const Select& request);
   void forget();
   std::unique_ptr<ImportedMemory> take_memory(const std::vector<int>& kept);
   bool validation_objects();
@@ -112,7 +109,6 @@ class Server {
 
   process::Channel channel_;
   std::unique_ptr<vulkan::Device> device_;
-  std::unique_ptr<cuda::ReadAhead> compilers_;  ///< until it is known that they are not needed
   std::unique_ptr<PythonHelper> python_;  ///< until the candidate is built, or as long as it runs
   std::unique_ptr<TorchHost> torch_;      ///< in a runner of that kind
   RunnerKind kind_ = RunnerKind::vulkan;
@@ -136,12 +132,7 @@ Server::Server(bool locked, const vulkan::OpenOptions& open)
     // Forked while the process has one thread and may still start programs.
     if (locked) python_ = std::make_unique<PythonHelper>();
     if (locked) lock.before_open();
-    device_ = vulkan::Device::open(open, [&](vulkan::OpenOptions& options) {
-      wait_to_open(options);
-      if (kind_ == RunnerKind::cuda) {
-        compilers_ = std::make_unique<cuda::ReadAhead>(toolkit.nvrtc_files());
-      }
-    });
+    device_ = vulkan::Device::open(open, [this] { wait_to_open(); });
     constexpr double kSelfTestSeconds = 10;
     if (device_->snapshot().software() && !computes(*device_, kSelfTestSeconds)) {
       leave(kStarvedStatus, "the driver runs no kernel; it may have no threads");
@@ -150,7 +141,6 @@ Server::Server(bool locked, const vulkan::OpenOptions& open)
     if (locked) {
       candidate_.emplace(*device_);
       if (kind_ == RunnerKind::torch) torch_ = std::make_unique<TorchHost>(*device_, *python_);
-      if (!device_->cuda().there()) compilers_.reset();
       lock.after_open(device_->snapshot().software());
     } else {
       baselines_.emplace(*device_);
@@ -176,7 +166,7 @@ void warm_up_compiler() {
 
 /// Waits for the judge's Open: opening a device disturbs measurements on it. Everything that does
 /// not touch the device runs before.
-void Server::wait_to_open(vulkan::OpenOptions& options) {
+void Server::wait_to_open() {
   warm_up_compiler();
   uint32_t count = 0;  // Makes the loader map the drivers' libraries.
   vulkan::vkEnumerateInstanceExtensionProperties(nullptr, &count, nullptr);
@@ -185,7 +175,6 @@ void Server::wait_to_open(vulkan::OpenOptions& options) {
     throw Error(ErrorCode::kParse, "a request to a runner that has not opened its device");
   }
   kind_ = decode<Open>(frame.payload).kind;
-  options.cuda = kind_ == RunnerKind::cuda || kind_ == RunnerKind::torch;
 }
 
 process::Frame Server::receive() {
@@ -217,8 +206,6 @@ void Server::answer(process::Frame frame) {
         return forget();
       case MessageKind::profile:
         return profile(decode<Profile>(frame.payload));
-      case MessageKind::select:
-        return select(decode<Select>(frame.payload));
       default:
         throw Error(ErrorCode::kParse, "a message of an unknown kind");
     }
@@ -282,7 +269,6 @@ void Server::load(const Load& request) {
   } catch (const Error& e) {
     return send(refused_by(e));
   }
-  if (!candidate_->needs_nvrtc()) compilers_.reset();
   if (!candidate_->needs_python() && !torch_) python_.reset();
   send(loaded);
 }
@@ -301,7 +287,6 @@ void Server::build(const Build& request) {
   }
   // Triton's Python code has ended before there is any memory.
   if (!torch_) python_.reset();
-  compilers_.reset();
   if (!program) return send(refused);
   program_ = std::move(program);
   if (!validation_objects()) send(program_->built());
@@ -326,13 +311,11 @@ void Server::prepare(const Prepare& request) {
   send(program_->built());
 }
 
-/// Keeps descriptors for CUDA's driver too, of which is known only after the build whether it is
-/// needed, and for PyTorch's process.
+/// Keeps descriptors of a candidate's memory on a GPU: CUDA's driver may have to import it, for
+/// this candidate or for one that follows; and for PyTorch's process.
 std::unique_ptr<ImportedMemory> Server::new_memory() const {
   auto memory = std::make_unique<ImportedMemory>(*device_);
-  if (candidate_ && (device_->cuda().there() || torch_)) {
-    memory->keep_descriptors();
-  }
+  if (candidate_ && (torch_ || !device_->snapshot().software())) memory->keep_descriptors();
   return memory;
 }
 
@@ -417,13 +400,6 @@ void Server::profile(const Profile& request) {
   }
   const Profiled profiled{recordings_->profile(*program_, *memory_, request.seconds), {}};
   if (!validation_objects()) send(profiled);
-}
-
-void Server::select(const Select& request) {
-  if (!program_) throw Error(ErrorCode::kInternal, "there is nothing to select in");
-  recordings_->forget();
-  program_->select(request.configs);
-  send(Selected{});
 }
 
 }  // namespace

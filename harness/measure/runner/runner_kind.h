@@ -12,10 +12,10 @@ namespace kbench::runner {
 enum class RunnerKind {
   /// The eager baseline. Not locked in; opens the Vulkan device; timed by the device.
   eager,
-  /// A candidate's shaders. Locked in; opens and is timed as above.
+  /// A candidate's kernels. Locked in; opens and is timed as above.
   vulkan,
-  /// Kernels in CUDA, PTX or Triton, beside shaders. The device is opened for CUDA's kernels, too,
-  /// and CUDA's own driver where it is needed.
+  /// The same process once CUDA's driver launches the candidate's kernels (Built::launched_by); no
+  /// runner is started as one.
   cuda,
   /// A ModelNew, by python3 with PyTorch: both processes are locked in and open the device by CUDA;
   /// timed by kbench's own clock around python3.
@@ -25,11 +25,6 @@ enum class RunnerKind {
 constexpr std::string_view name_of(RunnerKind kind) {
   constexpr std::string_view kNames[] = {"eager", "vulkan", "cuda", "torch"};
   return name_in<RunnerKind::torch>(kNames, kind);
-}
-
-/// Whether a runner of one kind can run what needs another.
-constexpr bool serves(RunnerKind runner, RunnerKind candidate) {
-  return runner == candidate || (runner == RunnerKind::cuda && candidate == RunnerKind::vulkan);
 }
 
 }  // namespace kbench::runner

@@ -4,7 +4,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <tuple>
 
 #include "harness/measure/trial/slab_layout.h"
 #include "harness/measure/vulkan/texels.h"
@@ -27,20 +26,20 @@ std::optional<uint32_t> number_in(std::string_view text) {
   return read_number(text, value) ? std::optional(value) : std::nullopt;
 }
 
-/// Direct3D's classes of registers: b for constants, t for reading, u for writing.
-char register_class(const Resource& resource) {
-  if (resource.kind == Kind::uniform_buffer) return 'b';
-  return resource.writable ? 'u' : 't';
+/// Direct3D's name of it: b for constants, t for reading, u for writing.
+std::string register_of(const Resource& resource) {
+  const char letter = resource.kind == Kind::uniform_buffer ? 'b' : resource.writable ? 'u' : 't';
+  return letter + std::to_string(resource.binding);
 }
 
-/// A place in `bindings`: "3", "1.3", "t0", or a name in the shader.
-struct BindingPlace {
+/// Where a uniform block is: "3", "1.3", "b0", or a name in the shader.
+struct BlockPlace {
   uint32_t set = 0;
   std::optional<uint32_t> binding;
-  char register_class = 0;
+  bool is_register = false;
   std::string name;
 
-  explicit BindingPlace(const std::string& text) {
+  explicit BlockPlace(const std::string& text) {
     const size_t dot = text.find('.');
     if (const auto plain = number_in(text)) {
       binding = plain;
@@ -48,17 +47,16 @@ struct BindingPlace {
                number_in(text.substr(dot + 1))) {
       set = *number_in(text.substr(0, dot));
       binding = number_in(text.substr(dot + 1));
-    } else if (std::string_view("btu").find(text[0]) != std::string_view::npos &&
-               number_in(text.substr(1))) {
-      register_class = text[0];
+    } else if (text[0] == 'b' && number_in(text.substr(1))) {
+      is_register = true;
       binding = number_in(text.substr(1));
     } else {
       name = text;
     }
   }
   bool is(const Resource& resource) const {
+    if (resource.kind != Kind::uniform_buffer) return false;
     if (!binding) return !name.empty() && (name == resource.block || name == resource.name);
-    if (register_class != 0 && register_class != runner::register_class(resource)) return false;
     return set == resource.set && *binding == resource.binding;
   }
 };
@@ -72,8 +70,7 @@ std::string top_name(const vulkan::Leaf& leaf) {
   return leaf.name.substr(0, leaf.name.find_first_of(".["));
 }
 
-std::string place_of(const Resource& resource, bool registers) {
-  if (registers) return register_class(resource) + std::to_string(resource.binding);
+std::string place_of(const Resource& resource) {
   const std::string binding = std::to_string(resource.binding);
   return resource.set == 0 ? binding : std::to_string(resource.set) + "." + binding;
 }
@@ -95,7 +92,7 @@ class Connection {
   std::optional<Refusal> connect();
 
  private:
-  std::optional<Refusal> choose_places();
+  void choose_numbers();
   std::optional<Refusal> check_registers() const;
   std::optional<Refusal> fill_slot(size_t index);
   std::optional<Refusal> fill_buffer(size_t index, size_t bind);
@@ -104,9 +101,6 @@ class Connection {
   void note_too_large(std::string message);
   std::optional<Refusal> fill_uniform(size_t index);
   Refusal unbound(const Resource& resource) const;
-  using PlaceOf = std::vector<BindingPlace>::const_iterator;
-  Refusal bound_twice(const Resource& resource, PlaceOf first, PlaceOf second) const;
-  std::string suggested_places() const;
 
   const vulkan::ShaderInterface& interface_;
   const ResolvedCandidate& candidate_;
@@ -115,12 +109,13 @@ class Connection {
   const vulkan::DeviceSnapshot& limits_;
   UniformPool& uniforms_;
   ShaderLaunch& launch_;
-  std::vector<BindingPlace> places_;  ///< of the step's `bind`
+  std::vector<uint32_t> numbers_;     ///< bindings of the step's `bind`
   std::optional<Refusal> too_large_;  ///< about the first buffer that is too large; returned last
 };
 
 std::optional<Refusal> Connection::connect() {
-  if (auto refusal = choose_places()) return refusal;
+  choose_numbers();
+  if (auto refusal = check_registers()) return refusal;
   launch_.slots.resize(interface_.resources.size());
   launch_.bindings.resize(interface_.resources.size());
   for (size_t i = 0; i < interface_.resources.size(); ++i) {
@@ -130,31 +125,21 @@ std::optional<Refusal> Connection::connect() {
   return too_large_;
 }
 
-/// Without `bindings` the buffers of `bind` go to 0, 1, 2, ..., past the numbers of set 0 that
-/// uniform blocks have.
-std::optional<Refusal> Connection::choose_places() {
-  if (!kernel_.bindings.empty()) {
-    if (kernel_.bindings.size() != step_.bind.size()) {
-      return invalid("says in its `bindings` where " + std::to_string(kernel_.bindings.size()) +
-                     " buffers go, but this step binds " + std::to_string(step_.bind.size()));
-    }
-    for (const Sourced& place : kernel_.bindings) places_.emplace_back(place.text);
-    return std::nullopt;
-  }
+/// The buffers of `bind` go to 0, 1, 2, ..., past the numbers of set 0 that uniform blocks have.
+void Connection::choose_numbers() {
   std::set<uint32_t> taken;
   for (const ResolvedUniform& uniform : step_.uniforms) {
-    const BindingPlace place(uniform.place.text);
+    const BlockPlace place(uniform.place.text);
     for (const Resource& resource : interface_.resources) {
-      const bool here = resource.kind == Kind::uniform_buffer && place.is(resource);
-      if (here && resource.set == 0 && place.register_class == 0) taken.insert(resource.binding);
+      const bool here = place.is(resource) && resource.set == 0 && !place.is_register;
+      if (here) taken.insert(resource.binding);
     }
   }
   uint32_t next = 0;
   for (size_t i = 0; i < step_.bind.size(); ++i) {
     while (taken.contains(next)) ++next;
-    places_.emplace_back(std::to_string(next++));
+    numbers_.push_back(next++);
   }
-  return check_registers();
 }
 
 /// In HLSL t0 and u0 are two registers; in Vulkan they would be one binding.
@@ -162,92 +147,49 @@ std::optional<Refusal> Connection::check_registers() const {
   if (kernel_.language != Kernel::Language::hlsl) return std::nullopt;
   for (const Resource& a : interface_.resources) {
     for (const Resource& b : interface_.resources) {
-      const bool both = register_class(a) == 't' && register_class(b) == 'u' && a.set == b.set &&
-                        a.binding == b.binding;
+      const bool both = a.kind != Kind::uniform_buffer && b.kind != Kind::uniform_buffer &&
+                        !a.writable && b.writable && a.set == b.set && a.binding == b.binding;
       if (!both) continue;
-      return invalid("has " + place_of(a, true) + name_suffix(a) + " and " + place_of(b, true) +
+      return invalid("has " + register_of(a) + name_suffix(a) + " and " + register_of(b) +
                      name_suffix(b) + ", which are both binding " + std::to_string(a.binding) +
-                     ": say in the kernel where the buffers of `bind` go, as in bindings: " +
-                     suggested_places());
+                     ": number t and u together, in the order of 'bind' (register(t0), "
+                     "register(u1))");
     }
   }
   return std::nullopt;
 }
 
-std::string Connection::suggested_places() const {
-  const bool registers = kernel_.language == Kernel::Language::hlsl;
-  std::vector<const Resource*> buffers;
-  for (const Resource& each : interface_.resources) {
-    if (each.kind != Kind::uniform_buffer) buffers.push_back(&each);
-  }
-  std::stable_sort(buffers.begin(), buffers.end(), [&](const Resource* a, const Resource* b) {
-    const auto order = [&](const Resource& each) {
-      return std::tuple(each.set, registers ? register_class(each) : ' ', each.binding);
-    };
-    return order(*a) < order(*b);
-  });
-  std::string text;
-  std::set<std::string> listed;
-  for (const Resource* each : buffers) {
-    const std::string place = place_of(*each, registers);
-    if (listed.insert(place).second) text += (text.empty() ? "" : ", ") + place;
-  }
-  return "[" + text + "]";
-}
-
 Refusal Connection::unbound(const Resource& resource) const {
   if (resource.kind == Kind::uniform_buffer) {
-    const bool registers = kernel_.language == Kernel::Language::hlsl;
+    const bool hlsl = kernel_.language == Kernel::Language::hlsl;
     return invalid("declares a uniform block" + name_suffix(resource) + " at binding " +
-                   place_of(resource, false) + ", and this step gives it no values: uniforms: {" +
-                   place_of(resource, registers) + ": {" +
+                   place_of(resource) + ", and this step gives it no values: uniforms: {" +
+                   (hlsl ? register_of(resource) : place_of(resource)) + ": {" +
                    (resource.leaves.empty() ? "" : shown(top_name(resource.leaves.front()), 60)) +
                    ": ...}}");
   }
-  if (!kernel_.bindings.empty()) {
-    return invalid("declares " + std::string(resource.set == 0 ? "binding " : "set and binding ") +
-                   place_of(resource, false) + name_suffix(resource) +
-                   ", which its `bindings` do not name");
-  }
   if (resource.set != 0) {
-    return invalid("declares a buffer outside descriptor set 0, " + place_of(resource, false) +
-                   name_suffix(resource) +
-                   ": say in the kernel where the buffers of `bind` go, as in bindings: " +
-                   suggested_places());
+    return invalid("declares a buffer outside of descriptor set 0, " + place_of(resource) +
+                   name_suffix(resource) + ": the buffers of `bind` are those of set 0");
   }
   return invalid("declares binding " + std::to_string(resource.binding) + name_suffix(resource) +
                  ", but this step binds " + std::to_string(step_.bind.size()) + " buffers (0 to " +
                  std::to_string(step_.bind.size()) + " exclusive)");
 }
 
-/// Two buffers of `bind` have one place.
-Refusal Connection::bound_twice(const Resource& resource, PlaceOf first, PlaceOf second) const {
-  const auto said = [&](PlaceOf place) {
-    const auto bind = static_cast<size_t>(place - places_.begin());
-    const auto buffer = static_cast<size_t>(step_.bind[bind]);
-    return shown(kernel_.bindings[bind].text, 60) + " (" + candidate_.buffers[buffer].name + ")";
-  };
-  return invalid("is given two buffers for binding " + place_of(resource, false) +
-                 name_suffix(resource) + " by its `bindings`, " + said(first) + " and " +
-                 said(second) + ": name another place for one of them");
-}
-
 std::optional<Refusal> Connection::fill_slot(size_t index) {
   const Resource& resource = interface_.resources[index];
   if (resource.kind == Kind::uniform_buffer) return fill_uniform(index);
-  const auto is_here = [&](const BindingPlace& place) { return place.is(resource); };
-  const auto found = std::find_if(places_.begin(), places_.end(), is_here);
-  if (found == places_.end()) return unbound(resource);
-  const auto again = std::find_if(found + 1, places_.end(), is_here);
-  if (again != places_.end()) return bound_twice(resource, found, again);
-  return fill_buffer(index, static_cast<size_t>(found - places_.begin()));
+  const auto found = std::find(numbers_.begin(), numbers_.end(), resource.binding);
+  if (found == numbers_.end() || resource.set != 0) return unbound(resource);
+  return fill_buffer(index, static_cast<size_t>(found - numbers_.begin()));
 }
 
 std::optional<Refusal> Connection::fill_uniform(size_t index) {
   const Resource& resource = interface_.resources[index];
   const ResolvedUniform* given = nullptr;
   for (const ResolvedUniform& each : step_.uniforms) {
-    if (!BindingPlace(each.place.text).is(resource)) continue;
+    if (!BlockPlace(each.place.text).is(resource)) continue;
     if (given)
       return invalid("is given values for the uniform block" + name_suffix(resource) +
                      " twice, as " + shown(given->place.text, 60) + " and as " +
@@ -261,10 +203,9 @@ std::optional<Refusal> Connection::fill_uniform(size_t index) {
                        std::to_string(limits_.max_uniform_buffer_range) + ": use a buffer");
   }
   std::vector<std::byte> block;
-  UniformPool::Addresses addresses;
-  if (auto refusal = write_uniform(resource, *given, block, addresses)) return refusal;
+  if (auto refusal = write_uniform(resource, *given, block)) return refusal;
   const auto bytes = block.size();
-  const auto offset = uniforms_.add(std::move(block), std::move(addresses));
+  const auto offset = uniforms_.add(std::move(block));
   if (!offset) {
     return unsupported("has uniform blocks that are larger together than the " +
                        std::to_string(UniformPool::kMostBytes) +
@@ -279,31 +220,21 @@ std::optional<Refusal> Connection::fill_buffer(size_t index, size_t bind) {
   const Resource& resource = interface_.resources[index];
   const auto number = static_cast<size_t>(step_.bind[bind]);
   const BufferSlot& buffer = candidate_.buffers[number];
-  const ByteRange& part = step_.ranges[bind];
   const auto whole = static_cast<uint64_t>(buffer.type.bytes());
-  const bool to_the_end = part.offset + part.bytes == whole;
-  uint64_t bytes = part.bytes;
-  if (to_the_end && resource.kind == Kind::storage_buffer && resource.element_bytes % kWord == 0) {
+  uint64_t bytes = whole;
+  if (resource.kind == Kind::storage_buffer && resource.element_bytes % kWord == 0) {
     bytes = std::min(whole_words(bytes), limits_.max_storage_buffer_range);
   }
-  launch_.slots[index] = {static_cast<int>(bind), 0, bytes, part.offset, to_the_end};
+  launch_.slots[index] = {static_cast<int>(bind), 0, bytes};
   if (resource.kind != Kind::storage_buffer) {
-    if (part.bytes == whole) return fill_texels(resource, buffer, launch_.bindings[index]);
-    return invalid("has a typed buffer" + name_suffix(resource) +
-                   ", and this step binds a part of " + buffer.name +
-                   ": typed buffers take whole ones");
+    return fill_texels(resource, buffer, launch_.bindings[index]);
   }
-  if (part.bytes > limits_.max_storage_buffer_range) {
-    note_too_large(buffer.name + " has " + std::to_string(part.bytes) +
-                   " bytes, over the device's " + std::to_string(limits_.max_storage_buffer_range) +
+  if (whole > limits_.max_storage_buffer_range) {
+    note_too_large(buffer.name + " has " + std::to_string(whole) + " bytes, over the device's " +
+                   std::to_string(limits_.max_storage_buffer_range) +
                    " for one binding: push {address: " + buffer.name + "} instead");
   }
-  const uint64_t alignment = std::max<uint64_t>(limits_.storage_offset_alignment, 1);
-  if (part.offset % alignment == 0) return std::nullopt;
-  return unsupported(buffer.name + " is bound from byte " + std::to_string(part.offset) +
-                     " on, and the device binds at multiples of " + std::to_string(alignment) +
-                     " bytes only (minStorageBufferOffsetAlignment): push {address: " +
-                     buffer.name + ", offset: ...} instead");
+  return std::nullopt;
 }
 
 void Connection::note_too_large(std::string message) {
@@ -348,20 +279,13 @@ std::optional<Refusal> Connection::fill_texels(const Resource& resource, const B
 
 }  // namespace
 
-std::optional<uint64_t> UniformPool::add(std::vector<std::byte> block, Addresses addresses) {
-  for (const Block& known : blocks_) {
-    const auto at = bytes_.begin() + static_cast<std::ptrdiff_t>(known.offset);
-    if (known.bytes == block.size() && known.addresses == addresses &&
-        std::equal(block.begin(), block.end(), at)) {
-      return known.offset;
-    }
-  }
+std::optional<uint64_t> UniformPool::add(std::vector<std::byte> block) {
+  if (const auto known = offsets_.find(block); known != offsets_.end()) return known->second;
   const uint64_t offset = (bytes_.size() + kAlignment - 1) / kAlignment * kAlignment;
   if (offset + block.size() > kMostBytes) return std::nullopt;
-  bytes_.resize(offset + block.size());
-  std::copy(block.begin(), block.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(offset));
-  for (const auto& [at, buffer] : addresses) addresses_.emplace_back(offset + at, buffer);
-  blocks_.push_back({offset, block.size(), std::move(addresses)});
+  bytes_.resize(offset);
+  bytes_.insert(bytes_.end(), block.begin(), block.end());
+  offsets_.emplace(std::move(block), offset);
   return offset;
 }
 
@@ -383,13 +307,13 @@ vulkan::Region bound_region(const vulkan::Region& tensor, const vulkan::Resource
                             const vulkan::DeviceSnapshot& limits, bool exact) {
   const bool typed = resource.kind != Kind::storage_buffer;
   uint64_t bytes = slot.bytes;
-  if (slot.to_the_end && !exact) bytes = whole_words(bytes) + trial::kRedzoneBytes;
+  if (!exact) bytes = whole_words(bytes) + trial::kRedzoneBytes;
   const uint64_t texel = vulkan::texel_bytes(binding.format);
   const uint64_t most =
       typed ? limits.max_texel_buffer_elements * texel : limits.max_storage_buffer_range;
   bytes = std::min(bytes, most);
   if (typed) bytes -= bytes % texel;
-  return {tensor.buffer, tensor.offset + slot.offset, bytes};
+  return {tensor.buffer, tensor.offset, bytes};
 }
 
 }  // namespace kbench::runner

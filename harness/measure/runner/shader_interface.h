@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -24,23 +25,13 @@ class UniformPool {
   static constexpr uint64_t kAlignment = 256;       ///< the largest that a device may require
   static constexpr uint64_t kMostBytes = 16 << 20;  ///< all blocks together
 
-  /// (byte offset, buffer): the buffer's address is added to the number there.
-  using Addresses = std::vector<std::pair<uint64_t, int>>;
-
   /// The block's offset; nothing if there is no room for it.
-  std::optional<uint64_t> add(std::vector<std::byte> block, Addresses addresses = {});
+  std::optional<uint64_t> add(std::vector<std::byte> block);
   const std::vector<std::byte>& bytes() const { return bytes_; }
-  /// Those of all blocks.
-  const Addresses& addresses() const { return addresses_; }
 
  private:
-  struct Block {
-    uint64_t offset = 0, bytes = 0;
-    Addresses addresses;
-  };
   std::vector<std::byte> bytes_;
-  std::vector<Block> blocks_;
-  Addresses addresses_;
+  std::map<std::vector<std::byte>, uint64_t> offsets_;  ///< by block
 };
 
 /// What a step passes to its shader.
@@ -49,11 +40,9 @@ struct ShaderLaunch {
   struct Slot {
     int bind = -1;                ///< index in the step's `bind`; -1: a uniform block
     uint64_t uniform_offset = 0;  ///< in the pool
-    /// Bytes of the block, or of the bound part of the tensor, rounded up to words if the shader
-    /// declares words. A shader that queries the length gets this.
+    /// Bytes of the block or the tensor, rounded up to words if the shader declares words. A shader
+    /// that queries the length gets this.
     uint64_t bytes = 0;
-    uint64_t offset = 0;     ///< of that part
-    bool to_the_end = true;  ///< the part ends where the tensor does
   };
   vulkan::Bindings bindings;
   std::vector<Slot> slots;
@@ -71,11 +60,9 @@ std::optional<Refusal> connect(const vulkan::ShaderInterface& interface,
                                const vulkan::DeviceSnapshot& limits, UniformPool& uniforms,
                                ShaderLaunch& launch);
 
-/// Writes a step's values to the block's bytes and the places of addresses, or returns what is
-/// wrong with them.
+/// Writes a step's values to the block's bytes, or returns what is wrong with them.
 std::optional<Refusal> write_uniform(const vulkan::Resource& resource, const ResolvedUniform& given,
-                                     std::vector<std::byte>& block,
-                                     UniformPool::Addresses& addresses);
+                                     std::vector<std::byte>& block);
 
 /// Writes the values that the step pushes to the members of the push block, in order; unchanged if
 /// the shader has no push block.

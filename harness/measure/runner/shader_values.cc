@@ -98,23 +98,16 @@ class Uniform {
     return std::nullopt;
   }
 
-  std::optional<Refusal> write(std::vector<std::byte>& block,
-                               UniformPool::Addresses& addresses) const {
+  std::optional<Refusal> write(std::vector<std::byte>& block) const {
     for (size_t i = 0; i < leaves_.size(); ++i) {
       const Leaf& leaf = leaves_[i];
-      const bool address = values_[i]->buffer >= 0;
-      if (address && i > 0 && values_[i - 1] == values_[i])
-        continue;  // the second word of an address
       uint64_t bits = 0;
       try {
-        bits = address ? static_cast<uint64_t>(values_[i]->integer.value_or(0))
-                       : vulkan::bits_as(leaf.type, as_given(*values_[i]),
-                                         member(leaf) + " of " + block_);
+        bits = vulkan::bits_as(leaf.type, as_given(*values_[i]), member(leaf) + " of " + block_);
       } catch (const Error& error) {
         return invalid(error.message());
       }
-      const size_t bytes = address ? sizeof bits : leaf.type.bits / 8;
-      if (address) addresses.emplace_back(leaf.offset, values_[i]->buffer);
+      const size_t bytes = leaf.type.bits / 8;
       if (block.size() < leaf.offset + bytes) return invalid("has " + block_ + " without an end");
       std::memcpy(block.data() + leaf.offset, &bits, bytes);
     }
@@ -128,25 +121,16 @@ class Uniform {
         return invalid("has " + block_ + " of " + std::to_string(leaves_.size()) +
                        " numbers, and is given more");
       }
-      if (auto refusal = set(next_, value)) return refusal;
+      if (auto refusal = set(next_++, value)) return refusal;
     }
     return std::nullopt;
   }
 
-  /// Assigns the value to the leaf at `at`, or an address to its two words, and advances `at`.
-  std::optional<Refusal> set(size_t& at, const ResolvedNumber& value) {
-    const size_t count = value.buffer < 0 ? 1 : filled(leaves_, at, PushItem::Kind::address);
-    if (count == 0) {
-      return invalid("gives " + member(leaves_[at]) + " " + typed(leaves_[at]) + " of " + block_ +
-                     " the address of " + shown(value.given.text, 60) +
-                     "; an address is a uint64_t, a uvec2 or a buffer_reference");
+  std::optional<Refusal> set(size_t at, const ResolvedNumber& value) {
+    if (values_[at]) {
+      return invalid("is given " + member(leaves_[at]) + " of " + block_ + " twice");
     }
-    for (size_t i = 0; i < count; ++i, ++at) {
-      if (values_[at]) {
-        return invalid("is given " + member(leaves_[at]) + " of " + block_ + " twice");
-      }
-      values_[at] = &value;
-    }
+    values_[at] = &value;
     return std::nullopt;
   }
 
@@ -158,16 +142,16 @@ class Uniform {
                      "' (it has " + names_of(leaves_) + ")");
     }
     const auto count = static_cast<size_t>(std::count_if(first, leaves_.end(), is_here));
-    auto at = static_cast<size_t>(first - leaves_.begin());
-    const size_t end = at + count;
-    size_t taken = 0;
-    for (; taken < field.values.size() && at < end; ++taken) {
-      if (auto refusal = set(at, field.values[taken])) return refusal;
+    if (count != field.values.size()) {
+      return invalid("has " + block_ + ", whose member '" + shown(field.name, 100) + "' takes " +
+                     std::to_string(count) + " numbers and is given " +
+                     std::to_string(field.values.size()));
     }
-    if (at == end && taken == field.values.size()) return std::nullopt;
-    return invalid("has " + block_ + ", whose member '" + shown(field.name, 100) + "' takes " +
-                   std::to_string(count) + " numbers and is given " +
-                   std::to_string(field.values.size()));
+    const auto at = static_cast<size_t>(first - leaves_.begin());
+    for (size_t i = 0; i < count; ++i) {
+      if (auto refusal = set(at + i, field.values[i])) return refusal;
+    }
+    return std::nullopt;
   }
 
   const std::vector<Leaf>& leaves_;
@@ -189,13 +173,12 @@ std::vector<vulkan::GivenConstant> given_constants(const ResolvedKernel& kernel)
 }
 
 std::optional<Refusal> write_uniform(const vulkan::Resource& resource, const ResolvedUniform& given,
-                                     std::vector<std::byte>& block,
-                                     UniformPool::Addresses& addresses) {
+                                     std::vector<std::byte>& block) {
   const uint64_t bytes = std::max<uint64_t>(resource.bytes, 1);
   block.assign((bytes + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment, std::byte{});
   Uniform uniform(resource, given);
   if (auto refusal = uniform.assign()) return refusal;
-  return uniform.write(block, addresses);
+  return uniform.write(block);
 }
 
 std::optional<Refusal> lay_push(const std::vector<Leaf>& members, const ResolvedStep& step,

@@ -71,65 +71,47 @@ std::optional<cuda::TritonRequest> triton_request(const ResolvedCandidate& candi
 }  // namespace
 
 /// Triton specializes a kernel for its arguments, so all steps that launch it have to agree.
-void CudaCompilers::compile_triton(const std::vector<const ResolvedCandidate*>& ways, size_t index,
-                                   double seconds, std::vector<std::string>& ptx,
-                                   std::vector<CudaAttempt>& attempts) {
-  const Kernel& kernel = *ways.front()->kernels[index].kernel;
+void CudaCompilers::compile_triton(const ResolvedCandidate& candidate, size_t index, double seconds,
+                                   std::string& ptx, CudaAttempt& attempt) {
+  const Kernel& kernel = *candidate.kernels[index].kernel;
   const std::string name = at(kernel.at) + "kernel " + kernel.name;
-  const auto refuse_all = [&](const Refusal& refusal) {
-    for (CudaAttempt& attempt : attempts) attempt.refusal = refusal;
-  };
-  if (!python_) return refuse_all(unsupported("Triton kernels are not translated here"));
+  const auto refuse = [&](Refusal refusal) { attempt.refusal = std::move(refusal); };
+  if (!python_) return refuse(unsupported("Triton kernels are not translated here"));
   const std::string file = "kernel.py";
-  std::vector<cuda::TritonRequest> asked;
-  for (const ResolvedCandidate* way : ways) {
-    auto request = triton_request(*way, index);
-    if (!request) {
-      return refuse_all(invalid(name + " is launched with parameters of different types"));
-    }
-    request->device = capability();
-    request->path = file;
-    asked.push_back(*std::move(request));
-  }
-  std::vector<cuda::TritonAnswer> answers;
+  auto request = triton_request(candidate, index);
+  if (!request) return refuse(invalid(name + " is launched with parameters of different types"));
+  request->device = capability();
+  request->path = file;
+  cuda::TritonAnswer answer;
   try {
     const std::string answered = python_->run({.package = "triton",
                                                .script = std::string(cuda::triton_script()),
                                                .files = {{file, kernel.source}},
-                                               .input = cuda::encode(asked),
+                                               .input = cuda::encode(*request),
                                                .seconds = seconds});
-    answers = cuda::decode_triton_answers(answered, asked);
+    answer = cuda::decode_triton_answer(answered, *request);
   } catch (const Error& e) {
-    if (e.code() == ErrorCode::kTimeout) return refuse_all({Verdict::timeout, e.message()});
+    if (e.code() == ErrorCode::kTimeout) return refuse({Verdict::timeout, e.message()});
     // The candidate's own Python module may have written a malformed answer.
-    if (e.code() == ErrorCode::kParse) return refuse_all(invalid(name + ": " + e.message()));
+    if (e.code() == ErrorCode::kParse) return refuse(invalid(name + ": " + e.message()));
     if (e.code() != ErrorCode::kCompile) throw;
-    return refuse_all({Verdict::compile_error, name + ": " + e.message()});
+    return refuse({Verdict::compile_error, name + ": " + e.message()});
   }
-  for (size_t i = 0; i < ways.size(); ++i) {
-    cuda::TritonAnswer& answer = answers[i];
-    CudaAttempt& attempt = attempts[i];
-    if (answer.ok()) {
-      ptx[i] = std::move(answer.ptx);
-      attempt.kernel.entry = std::move(answer.entry);
-      attempt.kernel.triton = true;
-      attempt.kernel.kept = std::move(answer.kept);
-      attempt.kernel.shared_bytes = answer.shared_bytes;
-      attempt.kernel.threads = 32 * answer.num_warps;
-    } else if (answer.unsupported) {
-      attempt.refusal = unsupported(name + ": " + answer.message);
-    } else if (answer.invalid) {
-      attempt.refusal = invalid(name + " " + answer.message);
-    } else {
-      const int line = answer.line > 0 ? kernel.first_line + answer.line - 1 : 0;
-      attempt.diagnostics.push_back({.severity = "error",
-                                     .file = shown(kernel.file),
-                                     .line = line,
-                                     .message = answer.message});
-      attempt.refusal = Refusal{Verdict::compile_error,
-                                at(Location{shown(kernel.file), line, 0}) + answer.message};
-    }
+  if (answer.unsupported) return refuse(unsupported(name + ": " + answer.message));
+  if (answer.invalid) return refuse(invalid(name + " " + answer.message));
+  if (!answer.ok()) {
+    const int line = answer.line > 0 ? kernel.first_line + answer.line - 1 : 0;
+    attempt.diagnostics.push_back(
+        {.severity = "error", .file = shown(kernel.file), .line = line, .message = answer.message});
+    return refuse(
+        {Verdict::compile_error, at(Location{shown(kernel.file), line, 0}) + answer.message});
   }
+  ptx = std::move(answer.ptx);
+  attempt.kernel.entry = std::move(answer.entry);
+  attempt.kernel.triton = true;
+  attempt.kernel.kept = std::move(answer.kept);
+  attempt.kernel.shared_bytes = answer.shared_bytes;
+  attempt.kernel.threads = 32 * answer.num_warps;
 }
 
 }  // namespace kbench::runner

@@ -5,7 +5,6 @@
 #include <memory>
 #include <string>
 
-#include "harness/measure/vulkan/cuda.h"
 #include "harness/measure/vulkan/descriptor_sets.h"
 #include "harness/measure/vulkan/device_state.h"
 #include "harness/measure/vulkan/functions.h"
@@ -16,7 +15,6 @@ namespace {
 
 constexpr VkPipelineStageFlags kStages =
     VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
-constexpr VkPipelineStageFlags kAllStages = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
 constexpr VkAccessFlags kAccess = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT |
                                   VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
 
@@ -38,7 +36,6 @@ struct Commands::State {
   std::vector<uint64_t> ticks;  // of the last run
   std::vector<bool> written;    // which timestamps are recorded
   bool recording = false, recorded = false, has_run = false;
-  bool launches_cuda = false;            // in what is recorded
   std::unique_ptr<DescriptorSets> sets;  // of what is recorded
 
   State(Device& device_in, DeviceRecord& record_in, PFN_vkCmdWriteTimestamp2 write)
@@ -99,7 +96,7 @@ Commands::~Commands() = default;
 void Commands::begin() {
   State& s = *state_;
   require(!s.record.hung, "the device hangs: nothing more can be recorded");
-  s.recorded = s.has_run = s.launches_cuda = false;
+  s.recorded = s.has_run = false;
   const VkDevice handle = s.device.handle();
   KBENCH_VK(vkResetCommandPool(handle, s.pool, 0));
   s.sets->reset();
@@ -140,47 +137,8 @@ void Commands::dispatch(const Pipeline& pipeline, std::span<const Region> region
   vkCmdDispatch(s.buffer, groups[0], groups[1], groups[2]);
 }
 
-void Commands::expect_cuda() {
-  require(state_->recording, "expect_cuda outside of recording");
-  state_->launches_cuda = true;
-}
-
-void Commands::launch(const CudaFunction& function, const CudaLaunch& launch,
-                      std::span<const std::byte> parameters) {
-  State& s = *state_;
-  require(s.recording, "launch outside of recording");
-  require(s.launches_cuda, "a CUDA kernel's launch where none is expected");
-  size_t size = parameters.size();
-  // As cuLaunchKernel's `extra`: CU_LAUNCH_PARAM_BUFFER_POINTER, _BUFFER_SIZE, _END.
-  const void* extras[] = {reinterpret_cast<const void*>(uintptr_t{1}), parameters.data(),
-                          reinterpret_cast<const void*>(uintptr_t{2}), &size, nullptr};
-  VkCuLaunchInfoNVX info{};
-  info.sType = VK_STRUCTURE_TYPE_CU_LAUNCH_INFO_NVX;
-  info.function = function.handle();
-  info.gridDimX = launch.grid[0];
-  info.gridDimY = launch.grid[1];
-  info.gridDimZ = launch.grid[2];
-  info.blockDimX = launch.block[0];
-  info.blockDimY = launch.block[1];
-  info.blockDimZ = launch.block[2];
-  info.sharedMemBytes = launch.shared_bytes;
-  if (size > 0) {
-    info.extraCount = 1;
-    info.pExtras = extras;
-  }
-  s.device.cuda().launch(s.buffer, &info);
-}
-
 void Commands::barrier() {
   require(state_->recording, "barrier outside of recording");
-  if (state_->launches_cuda) {
-    VkMemoryBarrier all{};
-    all.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
-    all.srcAccessMask = all.dstAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT;
-    vkCmdPipelineBarrier(state_->buffer, kAllStages, kAllStages, 0, 1, &all, 0, nullptr, 0,
-                         nullptr);
-    return;
-  }
   VkMemoryBarrier barrier{};
   barrier.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
   barrier.srcAccessMask = kAccess;
@@ -224,11 +182,10 @@ void Commands::State::finish_recording() {
   // What the device wrote becomes visible to the host's mapped reads.
   VkMemoryBarrier barrier{};
   barrier.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
-  barrier.srcAccessMask = launches_cuda ? VK_ACCESS_MEMORY_WRITE_BIT
-                                        : VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
+  barrier.srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
   barrier.dstAccessMask = VK_ACCESS_HOST_READ_BIT;
-  vkCmdPipelineBarrier(buffer, launches_cuda ? kAllStages : kStages, VK_PIPELINE_STAGE_HOST_BIT, 0,
-                       1, &barrier, 0, nullptr, 0, nullptr);
+  vkCmdPipelineBarrier(buffer, kStages, VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0, nullptr, 0,
+                       nullptr);
   KBENCH_VK(vkEndCommandBuffer(buffer));
   recording = false;
   recorded = true;

@@ -15,15 +15,6 @@
 namespace kbench::vulkan {
 
 class Device;
-class CudaFunction;
-
-/// How many threads a CUDA kernel is launched with, and the shared memory that each block gets
-/// beside what the kernel itself declares.
-struct CudaLaunch {
-  std::array<uint32_t, 3> grid = {1, 1, 1};
-  std::array<uint32_t, 3> block = {1, 1, 1};
-  uint32_t shared_bytes = 0;
-};
 
 /// A command buffer with its descriptor pool and timestamp queries. Use: begin(), record, then
 /// submit_and_wait(); begin() again records anew. Not thread-safe.
@@ -40,13 +31,6 @@ class Commands {
   /// takes for that kind of binding.
   void dispatch(const Pipeline& pipeline, std::span<const Region> regions,
                 std::span<const std::byte> push, std::array<uint32_t, 3> groups);
-  /// To be called before the first cuda launch of a list: barriers then cover all stages, since no
-  /// specification says which stage such a kernel belongs to.
-  void expect_cuda();
-  /// Launches a CUDA kernel; `parameters` as its compiler lays them out, addresses among them.
-  /// Throws kInvalidArgument without expect_cuda().
-  void launch(const CudaFunction& function, const CudaLaunch& launch,
-              std::span<const std::byte> parameters);
   /// Everything before is finished and visible (shader and transfer, reads and writes) to
   /// everything after.
   void barrier();

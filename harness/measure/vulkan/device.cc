@@ -12,8 +12,8 @@ namespace kbench::vulkan {
 Device::Device() = default;
 Device::~Device() = default;
 
-std::unique_ptr<Device> Device::open(OpenOptions options,
-                                     const std::function<void(OpenOptions&)>& before_device) {
+std::unique_ptr<Device> Device::open(const OpenOptions& options,
+                                     const std::function<void()>& before_device) {
   auto state = std::make_unique<State>();
   state->instance = Instance::create(options.validate);
   std::vector<PhysicalDevice> physical;
@@ -25,8 +25,8 @@ std::unique_ptr<Device> Device::open(OpenOptions options,
   state->snapshot = choose_device(snapshots, options.selector);
   state->plan = plan_device(state->snapshot);
   state->physical = physical[static_cast<size_t>(state->snapshot.index)].handle;
-  if (before_device) before_device(options);
-  state->create_device(options.cuda && state->plan.binary_import);
+  if (before_device) before_device();
+  state->create_device();
 
   std::unique_ptr<Device> device(new Device);
   device->state_ = std::move(state);
@@ -34,7 +34,7 @@ std::unique_ptr<Device> Device::open(OpenOptions options,
   return device;
 }
 
-void Device::State::create_device(bool with_cuda) {
+void Device::State::create_device() {
   vkGetPhysicalDeviceMemoryProperties(physical, &memory);
 
   FeatureChain chain({.subgroup_size_control = plan.subgroup_size_control,
@@ -82,13 +82,10 @@ void Device::State::create_device(bool with_cuda) {
   info.pNext = &chain.core;
   info.queueCreateInfoCount = 1;
   info.pQueueCreateInfos = &queue_info;
-  std::vector<const char*> extensions = plan.extensions;
-  if (with_cuda) extensions.push_back(VK_NVX_BINARY_IMPORT_EXTENSION_NAME);
-  info.enabledExtensionCount = static_cast<uint32_t>(extensions.size());
-  info.ppEnabledExtensionNames = extensions.data();
+  info.enabledExtensionCount = static_cast<uint32_t>(plan.extensions.size());
+  info.ppEnabledExtensionNames = plan.extensions.data();
   KBENCH_VK(vkCreateDevice(physical, &info, nullptr, &device));
   vkGetDeviceQueue(device, plan.queue_family, 0, &queue);
-  if (with_cuda) cuda = CudaCalls::of(device);
   if (plan.synchronization2) {
     for (const char* name : {"vkCmdWriteTimestamp2", "vkCmdWriteTimestamp2KHR"}) {
       if (!write_timestamp2) {
@@ -116,7 +113,6 @@ VkDevice Device::handle() const { return state_->device; }
 VkQueue Device::queue() const { return state_->queue; }
 ShaderCompiler& Device::compiler() { return state_->compiler; }
 PipelineCache& Device::pipelines() { return *state_->pipelines; }
-const CudaCalls& Device::cuda() const { return state_->cuda; }
 bool Device::hung() const { return state_->record->hung; }
 
 std::vector<std::string> Device::take_validation_messages() {

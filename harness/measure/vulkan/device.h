@@ -17,16 +17,12 @@
 namespace kbench::vulkan {
 
 class PipelineCache;
-struct CudaCalls;
 class ShaderCompiler;
 
 struct OpenOptions {
   std::string selector = "auto";
   /// Validation layer on; throws kUnsupported when the layer is not installed.
   bool validate = false;
-  /// CUDA kernels can be launched, where the device takes them (DevicePlan::binary_import). Opening
-  /// takes three times as long then (0.19 s and not 0.07 s on an H200).
-  bool cuda = false;
 };
 
 /// Snapshots of the devices the loader finds; empty when there is no driver.
@@ -37,10 +33,9 @@ std::vector<DeviceSnapshot> enumerate_devices();
 class Device {
  public:
   /// `before_device`, if given, is called when drivers are loaded and the device is chosen but not
-  /// yet opened; it may still change `cuda`. Throws kNotFound, kUnsupported, kDeviceLost, and what
-  /// `before_device` throws.
-  static std::unique_ptr<Device> open(OpenOptions options,
-                                      const std::function<void(OpenOptions&)>& before_device = {});
+  /// yet opened. Throws kNotFound, kUnsupported, kDeviceLost, and what `before_device` throws.
+  static std::unique_ptr<Device> open(const OpenOptions& options,
+                                      const std::function<void()>& before_device = {});
   ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
@@ -51,19 +46,14 @@ class Device {
   VkQueue queue() const;
   ShaderCompiler& compiler();
   PipelineCache& pipelines();
-  const CudaCalls& cuda() const;
 
   /// Device-local memory with a device address. Throws kOutOfMemory with the size.
   Buffer allocate(uint64_t bytes);
   /// Host-visible, coherent and (where there is such a type) cached memory, mapped.
   Buffer allocate_host(uint64_t bytes);
-  /// Makes memory of the device of so many bytes, a multiple of 2 MiB on a GPU, of the page size
-  /// elsewhere. Returns a descriptor to import it by.
-  using MakeMemory = std::function<UniqueFd(uint64_t bytes)>;
   /// Device-local memory with a device address that another process can import. The size is rounded
-  /// up so that the buffer covers every byte of the allocation. `make` allocates it, if given, else
-  /// this device. Throws kOutOfMemory with the size, and what `make` throws.
-  Buffer allocate_shared(uint64_t bytes, const MakeMemory& make = {});
+  /// up so that the buffer covers every byte of the allocation. Throws kOutOfMemory with the size.
+  Buffer allocate_shared(uint64_t bytes);
   /// The memory that Buffer::share() described, in this or another process with a device of the
   /// same UUIDs. Throws kInvalidArgument when the description fits no memory of this device,
   /// kOutOfMemory, kInternal.

@@ -10,7 +10,6 @@
 #include "harness/measure/vulkan/buffer.h"
 #include "harness/measure/vulkan/commands.h"
 #include "harness/measure/vulkan/compiler.h"
-#include "harness/measure/vulkan/cuda.h"
 #include "harness/measure/vulkan/device.h"
 #include "harness/measure/vulkan/instance.h"
 #include "harness/measure/vulkan/memory.h"
@@ -56,7 +55,6 @@ struct Device::State {
   VkPhysicalDeviceMemoryProperties memory{};
   VkDevice device = VK_NULL_HANDLE;
   VkQueue queue = VK_NULL_HANDLE;
-  CudaCalls cuda;
   PFN_vkCmdWriteTimestamp2 write_timestamp2 = nullptr;  ///< null without synchronization2
   std::shared_ptr<DeviceRecord> record = std::make_shared<DeviceRecord>();
   ShaderCompiler compiler;
@@ -68,12 +66,12 @@ struct Device::State {
   State(const State&) = delete;
   ~State();
 
-  void create_device(bool with_cuda);
+  void create_device();
   Buffer make_buffer(uint64_t bytes, MemoryUse use) const;
 
-  Buffer share_descriptor(uint64_t bytes, const Device::MakeMemory& make) const;
+  Buffer share_descriptor(uint64_t bytes) const;
   UniqueFd export_descriptor(const Buffer& buffer) const;
-  Buffer share_host_pointer(uint64_t bytes, const Device::MakeMemory& make) const;
+  Buffer share_host_pointer(uint64_t bytes) const;
   Buffer import_descriptor(SharedMemory shared) const;
   Buffer import_host_pointer(SharedMemory shared, Access access) const;
 

@@ -135,7 +135,6 @@ DevicePlan plan_device(const DeviceSnapshot& snapshot) {
   plan.cooperative_matrix_nv = snapshot.cooperative_matrix_nv && plan.memory_model;
   plan.bfloat16_matrices = snapshot.bfloat16_matrices && plan.cooperative_matrix;
   plan.float_atomics = snapshot.float_atomics;
-  plan.binary_import = snapshot.has_extension(VK_NVX_BINARY_IMPORT_EXTENSION_NAME);
   plan.flush_bytes = flush_bytes(snapshot);
 
   const auto extend = [&](bool wanted, const char* extension) {

@@ -111,16 +111,11 @@ UniqueFd Device::State::export_descriptor(const Buffer& buffer) const {
   return UniqueFd(fd);
 }
 
-Buffer Device::State::share_descriptor(uint64_t bytes, const MakeMemory& make) const {
+Buffer Device::State::share_descriptor(uint64_t bytes) const {
   const VkExternalMemoryBufferCreateInfo external = external_buffer(kDescriptor);
   Buffer buffer = begin_whole_buffer(bytes, kDeviceGranule, &external);
   const uint32_t type = choose_type(buffer, requirements(buffer).memoryTypeBits, MemoryUse::device);
-  if (make) {
-    buffer.state_->file = make(buffer.size());
-    import_memory(buffer, copy_of(buffer.state_->file, Access::read_write), type);
-  } else {
-    export_memory(buffer, type);
-  }
+  export_memory(buffer, type);
   count(buffer);
   buffer.state_->sharing = Sharing::descriptor;
   return buffer;
@@ -189,10 +184,10 @@ void Device::State::allocate_file(const Buffer& buffer, const UniqueFd& file, Ac
   allocate_memory(buffer, buffer.size(), choose_type(buffer, bits, MemoryUse::device), &imported);
 }
 
-Buffer Device::State::share_host_pointer(uint64_t bytes, const MakeMemory& make) const {
+Buffer Device::State::share_host_pointer(uint64_t bytes) const {
   const VkExternalMemoryBufferCreateInfo external = external_buffer(kHostPointer);
   Buffer buffer = begin_whole_buffer(bytes, page_bytes(), &external);
-  UniqueFd file = make ? make(buffer.size()) : make_file(buffer.size());
+  UniqueFd file = make_file(buffer.size());
   allocate_file(buffer, file, Access::read_write);
   buffer.state_->file = std::move(file);
   bind(buffer);
@@ -215,9 +210,9 @@ Buffer Device::State::import_host_pointer(SharedMemory shared, Access access) co
   return buffer;
 }
 
-Buffer Device::allocate_shared(uint64_t bytes, const MakeMemory& make) {
-  return state_->plan.sharing == Sharing::host_pointer ? state_->share_host_pointer(bytes, make)
-                                                       : state_->share_descriptor(bytes, make);
+Buffer Device::allocate_shared(uint64_t bytes) {
+  return state_->plan.sharing == Sharing::host_pointer ? state_->share_host_pointer(bytes)
+                                                       : state_->share_descriptor(bytes);
 }
 
 Buffer Device::import_shared(SharedMemory memory, Access access) {

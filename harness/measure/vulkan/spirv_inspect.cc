@@ -39,14 +39,10 @@ class Inspector {
   std::set<uint32_t> bindings_;
   uint32_t entry_points_ = 0, entry_ = 0, local_sizes_ = 0;
   std::unordered_set<uint32_t> may_be_pushed_;  ///< values that what a step gives may reach
-  bool old_buffers_ = false;  ///< storage buffers of storage class Uniform, which may be written
   std::unordered_map<uint32_t, bool> holds_address_;
 };
 
 SpirvFacts Inspector::inspect() {
-  for (const Instruction& each : module_.instructions()) {
-    old_buffers_ |= each.op() == spv::OpDecorate && each[1] == spv::DecorationBufferBlock;
-  }
   for (const Instruction& instruction : module_.instructions()) visit(instruction);
   if (entry_points_ == 0) refuse("has no compute shader");
   if (entry_points_ > 1) {
@@ -236,8 +232,8 @@ void Inspector::read_atomic(uint32_t pointer, uint32_t type, bool adds) {
   }
 }
 
-/// Marks values that may come from push constants or uniform blocks, and finds pointers that do
-/// not. A value stands before its uses except at phis, which count as marked.
+/// Marks values that may come from push constants, and finds pointers that do not. A value stands
+/// before its uses except at phis, which count as marked.
 void Inspector::follow_addresses(const Instruction& instruction) {
   const uint32_t type = instruction.result_type();
   if (type == 0) return;
@@ -251,8 +247,7 @@ void Inspector::follow_addresses(const Instruction& instruction) {
     case spv::OpLoad: {
       const auto storage = module_.storage_class(instruction[2]);
       reached = storage == spv::StorageClassPushConstant || storage == spv::StorageClassFunction ||
-                storage == spv::StorageClassPrivate || storage == spv::StorageClassWorkgroup ||
-                (storage == spv::StorageClassUniform && !old_buffers_);
+                storage == spv::StorageClassPrivate || storage == spv::StorageClassWorkgroup;
       if (!reached && holds_address(type)) facts_.foreign_addresses = true;
       break;
     }

@@ -22,14 +22,6 @@ struct Sourced {
   Location at;
 };
 
-/// One way to compile a Triton kernel.
-struct TritonConfig {
-  std::vector<std::pair<std::string, Sourced>> constants;  ///< in place of the kernel's
-  std::optional<Sourced> num_warps;                        ///< of 32 threads; unset: 4
-  std::optional<Sourced> num_stages;                       ///< of a software pipeline; unset: 3
-  Location at;
-};
-
 /// A kernel as the file gives it.
 struct Kernel {
   enum class Language { glsl, hlsl, spirv, cuda, ptx, triton };
@@ -38,8 +30,6 @@ struct Kernel {
   std::string file;    ///< path as diagnostics should show it; for inline source the YAML file
   std::string source;  ///< text, of any language but SPIR-V
   int first_line = 1;  ///< line of `file` that the source's first line stands on
-  /// Put before the source, behind its #version line; `at` is where its own first line stands.
-  std::optional<Sourced> preamble;
   std::vector<uint32_t> spirv;
   /// CUDA: a name expression, as "scale<float, 4>"; CUDA, PTX, Triton and SPIR-V: may be empty
   /// where the source has one kernel.
@@ -47,13 +37,8 @@ struct Kernel {
   std::vector<std::pair<std::string, Sourced>> constants;    ///< macro name -> expression
   std::vector<std::pair<std::string, Sourced>> defines;      ///< "N" or "ld(b,i)" -> its text
   std::vector<std::pair<uint32_t, Sourced>> specialization;  ///< constant id -> expression
-  bool optimize = true;                                      ///< run spirv-opt
-  bool fast_math = false;                                    ///< CUDA: --use_fast_math
-  /// Where the buffers of a step's `bind` go, in order: a binding of set 0 ("3"), of another
-  /// ("1.3"), a register ("t0", "u1") or a name in the shader. Empty: bindings 0, 1, 2, ...
-  std::vector<Sourced> bindings;
-  std::optional<Sourced> subgroup_size;  ///< required, where the device allows
-  std::vector<TritonConfig> configs;     ///< of Triton: at least one
+  std::optional<Sourced> num_warps;                          ///< of Triton: of 32 threads; unset: 4
+  std::optional<Sourced> num_stages;  ///< of Triton: of a software pipeline; unset: 3
   Location at;
 };
 
@@ -67,7 +52,6 @@ struct PushItem {
   enum class Kind { u32, i32, f32, u64, address, i64, f64, boolean };
   Kind kind = Kind::u32;
   Sourced value;  ///< an expression; for address the name of a buffer
-  std::optional<Sourced> offset = std::nullopt;  ///< of an address: elements behind the first
 };
 
 std::string_view name_of(PushItem::Kind kind);  ///< "u32", "address", "bool", ...
@@ -79,28 +63,14 @@ struct Repeat {
   Sourced count;
 };
 
-/// A buffer as a step names it, or a part of one, in elements of its type.
-struct BufferPart {
-  Sourced name;
-  std::optional<Sourced> offset = std::nullopt;  ///< unset: 0
-  std::optional<Sourced> length = std::nullopt;  ///< unset: up to the buffer's end
-};
-
-/// A number of a uniform block, or the address of a buffer.
-struct UniformValue {
-  Sourced value;  ///< an expression; for an address the name of a buffer
-  bool address = false;
-  std::optional<Sourced> offset = std::nullopt;  ///< of an address: elements behind the first
-};
-
 /// Values of a uniform block: of its members by name, or of all in order, without names.
 struct UniformField {
-  std::string name;                  ///< empty in a list
-  std::vector<UniformValue> values;  ///< one for each number of the member
+  std::string name;             ///< empty in a list
+  std::vector<Sourced> values;  ///< one for each number of the member
   Location at;
 };
 struct UniformBlock {
-  Sourced place;  ///< as Kernel::bindings has them; registers are "b0", "b1"
+  Sourced place;  ///< a binding of set 0 ("3"), of another ("1.3"), a register ("b0"), a name
   std::vector<UniformField> fields;
 };
 
@@ -124,31 +94,25 @@ struct StepAttribute {
 
 /// One step of setup or dispatch.
 struct Step {
-  enum class Kind { kernel, op, copy, fill };
+  enum class Kind { kernel, op };
   Kind kind = Kind::kernel;
   Location at;
   std::vector<Repeat> repeats;  ///< that it stands in, the outermost first
   size_t text_bytes = 0;        ///< of all that the file says of it
   // a kernel
   std::string kernel;
-  std::vector<BufferPart> bind;
+  std::vector<Sourced> bind;
   std::vector<UniformBlock> uniforms;
   std::vector<PushItem> push;     ///< of a CUDA kernel its parameters, behind those of `bind`
   std::vector<Sourced> groups;    ///< of a CUDA kernel its grid, in blocks
   std::vector<Sourced> block;     ///< CUDA: threads of a block; none for Triton
   std::optional<Sourced> shared;  ///< CUDA: bytes of dynamic shared memory
-  std::vector<Sourced> cluster;   ///< CUDA: blocks of a cluster; empty: as the kernel says
-  bool cooperative = false;  ///< CUDA: all blocks at once, so that they can wait for each other
   // or an operator of the eager baseline
   std::string op;
   std::vector<Operand> in;
   std::vector<Operand> out;
   std::vector<StepAttribute> attributes;
-  // or a copy of `from` into `to`, or `to` filled with a value
-  BufferPart from, to;
-  Sourced value;
 };
-std::string_view name_of(Step::Kind kind);  ///< "kernel", "op", "copy", "fill"
 
 /// Scratch memory the harness owns, holding garbage before every run.
 struct Temporary {
@@ -243,7 +207,6 @@ struct ResolvedNumber {
   Sourced given;
   double real = 0;
   std::optional<int64_t> integer;
-  int buffer = -1;  ///< of an address: `integer` is bytes behind the buffer's begin
 };
 
 struct ResolvedUniform {
@@ -265,7 +228,6 @@ struct ResolvedKernel {
   /// In order: KB_DTYPE_F32 and its like, shape variables as KB_<name>, constants, defines.
   std::vector<std::pair<std::string, std::string>> macros;
   std::vector<std::pair<uint32_t, ResolvedNumber>> specialization;
-  uint32_t subgroup_size = 0;              ///< 0: the driver's choice
   uint32_t num_warps = 0, num_stages = 0;  ///< of Triton
 };
 
@@ -276,21 +238,14 @@ struct ResolvedArgument {
   int buffer = -1;              ///< of an address
 };
 
-/// A part of a buffer: never beyond its last element.
-struct ByteRange {
-  uint64_t offset = 0, bytes = 0;
-};
-
 /// A step with names and expressions worked out.
 struct ResolvedStep {
   Step::Kind kind = Step::Kind::kernel;
   Location at;
   size_t step = 0;  ///< index into the candidate's setup or dispatch; repeats have it several times
   int kernel = -1;  ///< index into kernels; -1 where it launches none
-  std::vector<int> bind;          ///< buffers; of an operator inputs then outputs; of a copy two
-  std::vector<ByteRange> ranges;  ///< of each of `bind`; none of an operator, which takes all
-  uint64_t fill = 0;              ///< of a fill: an element's bytes, the first the lowest
-  /// Where addresses come, their offset behind the buffer's; of a CUDA kernel all its parameters.
+  std::vector<int> bind;  ///< buffers; of an operator inputs then outputs
+  /// Zeros where addresses come; of a CUDA kernel all its parameters.
   std::vector<std::byte> push;
   std::vector<std::pair<size_t, int>> addresses;  ///< (byte offset in push, buffer index)
   std::array<uint32_t, 3> groups = {1, 1, 1};     ///< of a CUDA kernel its grid
@@ -298,10 +253,8 @@ struct ResolvedStep {
   std::vector<ResolvedUniform> uniforms;
   // of a CUDA kernel
   std::array<uint32_t, 3> block = {1, 1, 1};
-  uint32_t shared_bytes = 0;                    ///< dynamic
-  std::array<uint32_t, 3> cluster = {0, 0, 0};  ///< blocks; 0: as the kernel says
-  bool cooperative = false;
-  OperatorCall call;  ///< of an operator
+  uint32_t shared_bytes = 0;  ///< dynamic
+  OperatorCall call;          ///< of an operator
 };
 
 /// A candidate against one task at one size: ready to run on any device.
@@ -322,12 +275,10 @@ using DeviceNumbers = std::map<std::string, int64_t>;
 
 /// Works out names, expressions, shapes. Throws Error (kParse) with the place where a name is
 /// unknown, an expression is not a positive integer, an output is never bound, setup touches an
-/// input or an output, a built-in operator's shapes do not fit, a part is outside of its buffer, or
-/// a push block is over 128 bytes; kUnsupported where an expression asks for a number of the device
-/// and `device` lacks it. `configs` chooses a configuration of each Triton kernel, by the kernel's
-/// index; the first where it says nothing. The candidate must outlive the result.
+/// input or an output, a built-in operator's shapes do not fit, or a push block is over 128 bytes;
+/// kUnsupported where an expression asks for a number of the device and `device` lacks it. The
+/// candidate must outlive the result.
 ResolvedCandidate resolve(const Candidate& candidate, const Graph& graph,
-                          const std::map<size_t, size_t>& configs = {},
                           const DeviceNumbers& device = {});
 
 /// A candidate file (YAML) that computes the graph with built-in operators only, one a step: what

@@ -40,7 +40,6 @@ inline constexpr size_t kUniforms = 64;          ///< uniform blocks of one step
 inline constexpr size_t kUniformValues = 4096;   ///< numbers of one uniform block
 inline constexpr size_t kParameterBytes = 4096;  ///< of a CUDA kernel: what every device takes
 inline constexpr size_t kParameters = 256;       ///< of one step, those of `bind` among them
-inline constexpr size_t kConfigs = 32;           ///< of one Triton kernel
 inline constexpr size_t kRank = 16;              ///< extents of a shape, values of an attribute
 inline constexpr size_t kAttributes = 64;        ///< of one step
 inline constexpr size_t kNameBytes = 100;        ///< of a kernel, a constant, a temporary

@@ -1,5 +1,5 @@
-"""A Triton kernel to PTX, ahead of time, in each of its configurations: a list of requests as JSON on
-standard input, as many answers as JSON on descriptor 3. Runs in a process of its own, which kbench locks in and ends before anything is
+"""A Triton kernel to PTX, ahead of time: a request as JSON on standard input, the answer as JSON on
+descriptor 3. Runs in a process of its own, which kbench locks in and ends before anything is
 measured; the machine code that Triton assembles on the way is not used."""
 
 import importlib.util
@@ -7,7 +7,6 @@ import inspect
 import json
 import os
 import sys
-import tempfile
 import traceback
 
 
@@ -118,62 +117,21 @@ def place(error, path):
     return error.lineno if isinstance(error, SyntaxError) and error.lineno else 0
 
 
-def guarded(path, work, *arguments):
-    """(what it returns, None), or (None, the answer that says why it failed)."""
+def answer_to(request):
     try:
-        return work(*arguments), None
+        return translate(prepare(request), request)
     except Refusal as refusal:
-        return None, {"verdict": refusal.verdict, "message": str(refusal), "line": 0}
+        return {"verdict": refusal.verdict, "message": str(refusal), "line": 0}
     except BaseException as error:  # of the candidate's own code: SystemExit too
         message = str(error).strip() or repr(error)
-        return None, {"verdict": "compile_error", "message": f"{type(error).__name__}: {message}",
-                      "line": place(error, path)}
-
-
-def answer_to(kernel, request):
-    result, failure = guarded(request["path"], translate, kernel, request)
-    return failure or result
-
-
-def in_processes(kernel, requests):
-    """An answer to each, from a process each, as many at a time as there are processors."""
-    folder, running, answers = tempfile.mkdtemp(), {}, {}
-
-    def wait():
-        index = running.pop(os.wait()[0])
-        try:
-            with open(os.path.join(folder, str(index))) as file:
-                answers[index] = json.load(file)
-        except (OSError, ValueError):
-            answers[index] = {"verdict": "compile_error", "line": 0,
-                              "message": "the translation ended without an answer"}
-
-    for index, request in enumerate(requests):
-        if len(running) >= len(os.sched_getaffinity(0)):
-            wait()
-        child = os.fork()
-        if child == 0:
-            with open(os.path.join(folder, str(index)), "w") as file:
-                json.dump(answer_to(kernel, request), file)
-            os._exit(0)
-        running[child] = index
-    while running:
-        wait()
-    return [answers[index] for index in range(len(requests))]
+        return {"verdict": "compile_error", "message": f"{type(error).__name__}: {message}",
+                "line": place(error, request["path"])}
 
 
 def main():
     # What the candidate's module prints is not an answer.
     answer = os.fdopen(3, "w")
-    requests = json.load(sys.stdin)
-    kernel, failure = guarded(requests[0]["path"], prepare, requests[0])
-    if failure:
-        results = [failure] * len(requests)
-    elif len(requests) == 1:
-        results = [answer_to(kernel, requests[0])]
-    else:
-        results = in_processes(kernel, requests)
-    json.dump(results, answer)
+    json.dump(answer_to(json.load(sys.stdin)), answer)
     answer.flush()
     os._exit(0)
 
