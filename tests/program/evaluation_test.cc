@@ -280,17 +280,6 @@ TEST_F(Evaluation, RunExitsWithOneWhenTheCandidateFails) {
   EXPECT_EQ(json::parse(said.out)["verdict"], "not_written") << said.out;
 }
 
-TEST_F(Evaluation, AMakerOfMemoryThatThereIsNotIsNamed) {
-  write_file(folder_ / "empty.yaml", kEmptyKernel);
-  setenv("KBENCH_MEMORY", "gpu", 1);
-  const Said said = run_program(
-      {"run", folder_ / "empty.yaml", "--preset", "smoke", "--device", "cpu"}, folder_.path());
-  unsetenv("KBENCH_MEMORY");
-  EXPECT_EQ(said.code, 2);
-  EXPECT_THAT(said.err, HasSubstr("KBENCH_MEMORY is 'gpu'; it takes vulkan or cuda"));
-  EXPECT_EQ(count_lines(said.err), 1u) << said.err;
-}
-
 TEST_F(Evaluation, RunWithCheckCompilesAndMapsDiagnosticsToTheFile) {
   write_file(folder_ / "good.yaml", kEmptyKernel);
   const Said good = run_program({"run", "--check", folder_ / "good.yaml", "--device", "cpu"});
