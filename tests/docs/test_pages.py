@@ -58,9 +58,10 @@ class Pages(unittest.TestCase):
                     place = os.path.join(pages.ROOT, path)
                     there = os.path.exists(place) or os.path.exists(place + ".cc")  # a program
                     self.assertTrue(there or "FAMILY" in path, f"{page}:{number}: {path}")
-                for group in re.findall(r"\[((?:`[\w.]+\.(?:cc|h|comp)`(?:, )?)+)\]", line):
-                    for name in re.findall(r"`([^`]+)`", group):
-                        self.assertTrue(name in names, f"{page}:{number}: {name}")
+            text = "\n".join(line for _, line in pages.split(page)[0])
+            for group in re.findall(r"\[((?:`[\w./]+\.(?:cc|h|comp|py)`(?:,\s)?)+)\](?!\()", text):
+                for name in re.findall(r"`([^`]+)`", group):
+                    self.assertTrue(os.path.basename(name) in names, f"{page}: {name}")
 
     def test_names_of_code_exist(self):
         """Types and functions that a page names in C++'s way."""
