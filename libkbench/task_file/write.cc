@@ -1,23 +1,29 @@
-#include "libkbench/task_file/write.h"
-
+// Graphs of one computation, one for each preset, as a task's file.
 #include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <optional>
 #include <set>
+#include <span>
 
 #include "kbench/error.h"
+#include "kbench/task_file.h"
 #include "libkbench/base/text.h"
-#include "libkbench/task_file/entries.h"
-#include "libkbench/task_file/extents.h"
-#include "libkbench/task_file/fit.h"
-#include "libkbench/task_file/fit_expression.h"
-#include "libkbench/task_file/pattern.h"
+#include "libkbench/candidate/symbol_table.h"
+#include "libkbench/task_file/fold.h"
 
 namespace kbench {
 namespace written {
 namespace {
 
-using Binds = Expression::Binds;
+/// Stands at both ends of a name, which is put into quotes where a number in it is an expression.
+constexpr char kName = '\1';
 
-std::string quoted_text(const std::string& text) {
+std::string in_quotes(const std::string& text) {
   std::string result = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') result += '\\';
@@ -26,198 +32,488 @@ std::string quoted_text(const std::string& text) {
   return result + "\"";
 }
 
-/// As YAML takes it between brackets and braces.
-std::string in_yaml(const Expression& expression) {
-  const bool plain = expression.text.find_first_of(",[]{}#:") == std::string::npos;
-  return plain ? expression.text : quoted_text(expression.text);
+std::string joined_names(const std::vector<std::string>& names) {
+  return listed(names, [](const std::string& name) { return name; });
 }
 
-/// "6*t": `by`, which is not 0, a turn.
-Expression times(const Expression& by, const std::string& turn) {
-  if (by.text == "1") return {turn, Binds::whole, {}};
-  const std::string factor = by.binds == Binds::whole ? by.text : "(" + by.text + ")";
-  return {factor + "*" + turn, Binds::product, by.variables};
+std::string text_of(const Number& number) {
+  const auto* whole = std::get_if<int64_t>(&number);
+  return whole != nullptr ? std::to_string(*whole) : number_text(std::get<double>(number));
 }
 
-/// The sum of those that are not 0.
-Expression sum_of(const std::vector<Expression>& parts) {
-  Expression sum = literal(int64_t{0});
-  for (const Expression& part : parts) {
-    if (part.text == "0") continue;
-    if (sum.text == "0") {
-      sum = part;
-    } else if (part.text.starts_with('-') && part.binds == Binds::sum) {
-      sum = {sum.text + " - " + part.text.substr(1), Binds::sum, sum.variables};
+// --- Entries of a graph ------------------------------------------------------------------------
+
+/// Adds a name, its whole numbers apart.
+void add_name(Row& row, const std::string& name, const std::string& label) {
+  constexpr size_t kMostDigits = 15;
+  row.add(std::string(1, kName));
+  for (size_t i = 0, end = 0; i < name.size(); i = end) {
+    while (end < name.size() && std::isdigit(static_cast<unsigned char>(name[end])) != 0) ++end;
+    // "007" is no number that could be written again.
+    if (end > i && end - i <= kMostDigits && (end == i + 1 || name[i] != '0')) {
+      row.add(int64_t{std::stoll(name.substr(i, end - i))}, label);
     } else {
-      sum = combined(sum, '+', part);
+      end = std::max(end, i + 1);
+      row.add(name.substr(i, end - i));
     }
   }
-  return sum;
+  row.add(std::string(1, kName));
 }
 
-std::string value_text(const VariableValue& value) {
-  std::string text = to_string(value);
-  if (std::holds_alternative<double>(value)) {
-    text = number_text(std::get<double>(value));
-    if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";
+void add_list(Row& row, const std::vector<int64_t>& values, const std::string& label) {
+  row.add("[");
+  for (size_t i = 0; i < values.size(); ++i) {
+    row.add(i > 0 ? ", " : "").add(values[i], label + std::to_string(i));
+  }
+  row.add("]");
+}
+
+void add_distribution(Row& row, const Distribution& drawn, const std::string& label) {
+  using Kind = Distribution::Kind;
+  row.add("\"" + std::string(name_of(drawn.kind)));
+  if (drawn.kind == Kind::randint) {
+    row.add("(").add(static_cast<int64_t>(drawn.lo), label + "_low");
+    row.add(", ").add(static_cast<int64_t>(drawn.hi), label + "_high").add(")");
+  } else if (drawn.kind == Kind::uniform && drawn.hi > 0 && drawn.lo == -drawn.hi) {
+    row.add("(-").add(drawn.hi, label + "_bound").add(", ").add(drawn.hi, label + "_bound");
+    row.add(")");
+  } else if (drawn.kind == Kind::uniform || drawn.lo != 0 || drawn.hi != 1) {
+    row.add("(").add(drawn.lo, label + "_low").add(", ").add(drawn.hi, label + "_high").add(")");
+  }
+  if (drawn.then != Distribution::Then::nothing) {
+    row.add(", " + std::string(name_of(drawn.then)));
+  }
+  row.add("\"");
+}
+
+bool is_causal(const Graph::ValueInfo& info) {
+  const Shape& shape = info.type.shape;
+  if (info.type.dtype != DType::f32 || shape.size() != 2) return false;
+  const auto values = info.data.data<float>();
+  for (int64_t i = 0; i < info.type.elements(); ++i) {
+    const float value = values[static_cast<size_t>(i)];
+    const bool above = i % shape[1] > i / shape[1];
+    if (above ? !(std::isinf(value) && value < 0) : value != 0) return false;
+  }
+  return true;
+}
+
+/// "48*0 -inf": each value with how often it comes.
+template <class T>
+std::string values_text(std::span<const T> values) {
+  std::string text;
+  for (size_t i = 0, end = 0; i < values.size(); i = end) {
+    // By bits: 0 is not -0.
+    while (end < values.size() && std::memcmp(&values[end], &values[i], sizeof(T)) == 0) ++end;
+    text += text.empty() ? "" : " ";
+    if (end - i > 1) text += std::to_string(end - i) + "*";
+    const bool infinite = std::isinf(static_cast<double>(values[i]));
+    text += infinite ? (values[i] < 0 ? "-inf" : "inf") : text_of(Number(values[i]));
   }
   return text;
 }
 
+Entry tensor_entry(const Graph::ValueInfo& info) {
+  Entry entry;
+  add_name(entry.head, info.name, info.name + "_number");
+  entry.tail.add("shape: ");
+  add_list(entry.tail, info.type.shape, info.name + "_dim");
+  entry.tail.add(", distribution: ");
+  add_distribution(entry.tail, info.distribution, info.name);
+  if (info.type.dtype != DType::f32) {
+    entry.tail.add(", dtype: " + std::string(name_of(info.type.dtype)));
+  }
+  entry.tail.add("}\n");
+  return entry;
+}
+
+Entry data_entry(const Graph::ValueInfo& info, const std::string& task) {
+  Entry entry;
+  add_name(entry.head, info.name, info.name + "_number");
+  entry.tail.add("shape: ");
+  add_list(entry.tail, info.type.shape, info.name + "_dim");
+  const DType dtype = info.type.dtype;
+  if (dtype != DType::f32 && dtype != DType::i64) {
+    throw Error(ErrorCode::kUnsupported,
+                task + ": a task's file has no data of " + std::string(name_of(dtype)));
+  }
+  if (dtype == DType::i64) entry.tail.add(", dtype: i64");
+  if (is_causal(info)) {
+    entry.tail.add(", causal: true}\n");
+  } else {
+    entry.tail.add(",\n    values: \"" +
+                   (dtype == DType::f32 ? values_text(info.data.data<float>())
+                                        : values_text(info.data.data<int64_t>())) +
+                   "\"}\n");
+  }
+  return entry;
+}
+
+using Attribute = std::pair<const Operator*, std::string>;
+
+/// Attributes that have another value than the one which they have if left out.
+std::set<Attribute> attributes_said(const std::vector<const Graph*>& graphs) {
+  std::set<Attribute> said;
+  for (const Graph* graph : graphs) {
+    for (const Graph::Node& node : graph->nodes()) {
+      for (const AttributeSpec& spec : node.call.op->attributes) {
+        const AttributeValue* given = node.call.attributes.find(spec.name);
+        if (given != nullptr && (spec.required || *given != spec.fallback)) {
+          said.insert({node.call.op, spec.name});
+        }
+      }
+    }
+  }
+  return said;
+}
+
+Entry operator_entry(const Graph& graph, const Graph::Node& node, const std::set<Attribute>& said) {
+  const Operator& op = *node.call.op;
+  Entry entry;
+  entry.head.add("- {op: " + op.name + ", in: ");
+  for (const int id : node.inputs) {
+    add_name(entry.items.emplace_back(), graph.value(id).name, op.name + "_operand");
+  }
+  entry.tail.add(node.outputs.size() > 1 ? ", out: [" : ", out: ");
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    if (i > 0) entry.tail.add(", ");
+    add_name(entry.tail, graph.value(node.outputs[i]).name, op.name + "_number");
+  }
+  if (node.outputs.size() > 1) entry.tail.add("]");
+  bool any = false;
+  for (const AttributeSpec& spec : op.attributes) {
+    const AttributeValue* given = node.call.attributes.find(spec.name);
+    if (given == nullptr || !said.contains({&op, spec.name})) continue;
+    entry.tail.add((any ? ", " : ", attributes: {") + spec.name + ": ");
+    any = true;
+    const std::string label = op.name + "_" + spec.name;
+    if (const auto* list = std::get_if<std::vector<int64_t>>(given)) {
+      add_list(entry.tail, *list, label);
+    } else if (const auto* word = std::get_if<std::string>(given)) {
+      entry.tail.add(*word);
+    } else if (const auto* real = std::get_if<double>(given)) {
+      entry.tail.add(*real, label);
+    } else {
+      entry.tail.add(std::get<int64_t>(*given), label);
+    }
+  }
+  entry.tail.add(any ? "}}\n" : "}\n");
+  return entry;
+}
+
+// --- The file ----------------------------------------------------------------------------------
+
+/// "6*t + 3" of the parts that are not 0.
+std::string sum_of(const std::vector<std::string>& parts) {
+  std::string sum;
+  for (const std::string& part : parts) {
+    if (part == "0") continue;
+    const bool minus = part.starts_with('-') && !sum.empty();
+    sum += (sum.empty() ? "" : minus ? " - " : " + ") + (minus ? part.substr(1) : part);
+  }
+  return sum.empty() ? "0" : sum;
+}
+
+/// `by` a turn.
+std::string times(const std::string& by, const std::string& turn) {
+  if (by == "0" || by == "1") return by == "0" ? by : turn;
+  return (by.find(' ') == std::string::npos ? by : "(" + by + ")") + "*" + turn;
+}
+
 class Writer {
  public:
-  Writer(const Task& task, std::span<const SizedGraph> built)
-      : task_(task),
-        built_(built),
-        presets_(std::min(built.size(), std::size(kAllPresets))),
-        left_out_(built.size(), false) {}
+  Writer(const Task& task, std::span<const SizedGraph> built) : task_(task), built_(built) {
+    if (built.empty() || built.size() > std::size(kAllPresets)) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  "a task's file is written of one graph, or of one for each preset");
+    }
+    for (const VariableSpec& spec : task.variables) names_.insert(spec.name);
+    for (const auto& [name, value] : built[0].variables) names_.insert(name);
+    turn_ = unused("t");
+    item_ = unused("i");
+    for (const auto& [name, value] : built[0].variables) {
+      const auto spec = std::ranges::find(task.variables, name, &VariableSpec::name);
+      if (spec != task.variables.end() && !spec->follows.empty()) continue;
+      Variable variable{name, {}, false};
+      for (const SizedGraph& each : built) {
+        const auto found = each.variables.find(name);
+        if (found == each.variables.end()) break;
+        if (const auto* whole = std::get_if<int64_t>(&found->second)) {
+          variable.values.emplace_back(*whole);
+        } else if (const auto* real = std::get_if<double>(&found->second)) {
+          variable.values.emplace_back(*real);
+        }
+      }
+      if (variable.values.size() == built.size()) variables_.push_back(std::move(variable));
+    }
+  }
 
-  WrittenFile write(const std::string& at) {
+  std::string write(const std::string& at) {
     std::vector<const Graph*> graphs;
     for (const SizedGraph& each : built_) graphs.push_back(each.graph);
-    const std::vector<Entries> entries = entries_of(graphs, to_string(task_.id));
-    const Pattern inputs = pattern(entries, &Entries::inputs, "inputs"),
-                  parameters = pattern(entries, &Entries::parameters, "parameters"),
-                  data = pattern(entries, &Entries::data, "data"),
-                  operators = pattern(entries, &Entries::operators, "operators"),
-                  outputs = pattern(entries, &Entries::outputs, "outputs");
-    std::vector<Variables> sizes;
-    std::vector<bool> counts;
-    for (size_t g = 0; g < built_.size(); ++g) {
-      sizes.push_back(built_[g].variables);
-      counts.push_back(!left_out_[g]);
-    }
-    fit_.emplace(sizes, presets_, counts);
-    turn_ = free_name({"t", "turn", "turn_number"});
-    item_ = free_name({"i", "item", "item_number"});
-    tensors(inputs, "inputs");
-    for (const PatternBlock& block : operators) {
-      for (const PatternEntry& entry : block.entries) learn_extents(entry, *fit_);
-    }
-    tensors(parameters, "parameters");
-    values(data);
-    body_ += "operators:\n";
-    for (const PatternBlock& block : operators) operation(block);
-    body_ += "outputs: [" + operands(outputs[0].entries[0], 0, false) + "]\n";
-    WrittenFile file;
-    for (const Fit::Added& added : fit_->added()) file.added.push_back(added.name);
-    const std::set<std::string> unexplained = unexplained_variables();
-    file.unexplained.assign(unexplained.begin(), unexplained.end());
-    file.text = head(at, file.unexplained) + body_ + tolerance();
-    return file;
+    const std::set<Attribute> said = attributes_said(graphs);
+    using Kind = Graph::Kind;
+    const auto tensors = [](Kind kind) {
+      return [kind](const Graph& graph) {
+        std::vector<Entry> entries;
+        for (const int id : graph.values_of(kind)) entries.push_back(tensor_entry(graph.value(id)));
+        return entries;
+      };
+    };
+    section("inputs", true, tensors(Kind::input));
+    section("parameters", true, tensors(Kind::parameter));
+    section("data", false, [&](const Graph& graph) {
+      std::vector<Entry> entries;
+      for (const int id : graph.values_of(Kind::constant)) {
+        entries.push_back(data_entry(graph.value(id), to_string(task_.id)));
+      }
+      return entries;
+    });
+    section("operators", true, [&](const Graph& graph) {
+      std::vector<Entry> entries;
+      for (const auto& node : graph.nodes()) entries.push_back(operator_entry(graph, node, said));
+      return entries;
+    });
+    section("outputs", false, [](const Graph& graph) {
+      Entry entry;
+      for (const int id : graph.outputs()) {
+        add_name(entry.items.emplace_back(), graph.value(id).name, "output");
+      }
+      return std::vector{entry};
+    });
+    return head(at) + body_ + tolerance();
   }
 
  private:
-  Pattern pattern(const std::vector<Entries>& entries, std::vector<Entry> Entries::*section,
-                  const std::string& what) {
-    std::vector<const std::vector<Entry>*> lists;
-    for (const Entries& each : entries) lists.push_back(&(each.*section));
-    auto result = pattern_of(lists, presets_, section != &Entries::data, left_out_);
-    if (result) return std::move(*result);
-    throw Error(ErrorCode::kUnsupported, to_string(task_.id) + ": its " + what +
-                                             " differ between the sizes in more than numbers, "
-                                             "which one file cannot say; write one preset, or "
-                                             "take sizes at which every block comes three times "
-                                             "or more (--preset)");
+  /// A number's name, with its value at each of the presets.
+  struct Variable {
+    std::string name;
+    std::vector<Number> values;
+    bool own;  ///< of the file, not of the task
+    bool used = false;
+  };
+
+  std::string unused(const std::string& name) {
+    std::string free = name;
+    const auto taken = [&](const std::string& text) {
+      return names_.contains(text) ||
+             std::ranges::find(expression_functions(), text) != expression_functions().end();
+    };
+    for (int i = 2; taken(free); ++i) free = name + "_" + std::to_string(i);
+    names_.insert(free);
+    return free;
   }
 
-  std::string free_name(const std::vector<std::string>& names) const {
-    for (const std::string& name : names) {
-      if (!built_[0].variables.contains(name)) return name;
+  /// Where a number stands. One in a name or of turns may be a variable and so much more: names
+  /// are numbered through, and the first turn of a repeat is often a step by itself.
+  enum class In { value, name, turns };
+
+  /// The number, or the variable that has its values.
+  std::string number(const Column& column, const std::string& label, In in = In::value) {
+    const auto first = std::ranges::find_if(column, [](const Known& one) { return bool(one); });
+    if (first == column.end()) return "0";  // of a turn that no graph has
+    const auto all = [&](const auto& holds) {
+      for (size_t g = 0; g < column.size(); ++g) {
+        if (column[g] && !holds(*column[g], g)) return false;
+      }
+      return true;
+    };
+    if (all([&](const Number& one, size_t) { return one == **first; })) return text_of(**first);
+    for (Variable& variable : variables_) {
+      if (!all([&](const Number& one, size_t g) { return one == variable.values[g]; })) continue;
+      variable.used = true;
+      return variable.name;
     }
-    return names.back() + "_of_repeat";
-  }
-
-  /// Those that change numbers without an expression, and those that change the graph otherwise.
-  std::set<std::string> unexplained_variables() const {
-    std::set<std::string> names = fit_->unexplained();
-    std::vector<std::vector<std::string>> together;
-    for (size_t g = presets_; g < built_.size(); ++g) {
-      if (!left_out_[g]) continue;
-      std::vector<std::string> changed = changed_in(g);
-      if (changed.size() == 1) {
-        names.insert(changed[0]);
-      } else {
-        together.push_back(std::move(changed));
+    for (Variable& variable : variables_) {
+      const bool may_be = in == In::turns || (in == In::name && variable.own);
+      if (!may_be || !std::holds_alternative<int64_t>(variable.values[0])) continue;
+      const auto more = [&](const Number& one, size_t g) {
+        return std::get<int64_t>(one) - std::get<int64_t>(variable.values[g]);
+      };
+      const int64_t by = more(**first, static_cast<size_t>(first - column.begin()));
+      if (all([&](const Number& one, size_t g) { return more(one, g) == by; })) {
+        variable.used = true;
+        return sum_of({variable.name, std::to_string(by)});
       }
     }
-    for (const std::vector<std::string>& changed : together) {
-      const bool known =
-          std::ranges::any_of(changed, [&](const auto& name) { return names.contains(name); });
-      if (!known) names.insert(changed.begin(), changed.end());
+    std::string name;
+    for (const char c : label) {
+      const char fit = is_word_character(c) ? c : '_';
+      if (fit != '_' || !name.ends_with('_')) name += fit;
     }
-    return names;
+    if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0) name = "n" + name;
+    Variable& added = variables_.emplace_back(Variable{unused(name), {}, true, true});
+    for (const Known& one : column) added.values.push_back(one.value_or(**first));
+    return added.name;
   }
 
-  /// In what a size differs from the preset that is nearest.
-  std::vector<std::string> changed_in(size_t size) const {
-    std::vector<std::string> fewest;
-    for (size_t g = 0; g < presets_; ++g) {
-      std::vector<std::string> changed;
-      for (const auto& [name, value] : built_[size].variables) {
-        const auto own = built_[g].variables.find(name);
-        if (own == built_[g].variables.end() || own->second != value) changed.push_back(name);
+  /// The next number of a line: first, and more in each turn of a repeat.
+  std::string in_turn(const Slot& slot, const std::string& label, In in = In::value) {
+    return sum_of(
+        {times(number(slot.by_turn, label + "_step"), turn_), number(slot.first, label, in)});
+  }
+
+  /// The row with these for its numbers.
+  static std::string text_with(const Row& row, const std::vector<std::string>& numbers) {
+    std::string text, name;
+    bool in_name = false;
+    const auto put = [&](const std::string& word) {
+      for (const char c : word) {
+        if (c != kName) {
+          (in_name ? name : text) += c;
+          continue;
+        }
+        in_name = !in_name;
+        if (in_name) continue;
+        text += name.find('{') == std::string::npos ? name : in_quotes(name);
+        name.clear();
       }
-      if (g == 0 || changed.size() < fewest.size()) fewest = std::move(changed);
+    };
+    put(row.words[0]);
+    for (size_t n = 0; n < numbers.size(); ++n) {
+      const bool digits = numbers[n].find_first_not_of("0123456789") == std::string::npos;
+      put(in_name && !digits ? "{" + numbers[n] + "}" : numbers[n]);
+      put(row.words[n + 1]);
     }
-    return fewest;
+    return text;
   }
 
-  std::string head(const std::string& at, const std::vector<std::string>& unexplained) const {
+  static bool is_in_name(const Row& row, size_t number) {
+    size_t marks = 0;
+    for (size_t i = 0; i <= number; ++i) marks += std::ranges::count(row.words[i], kName);
+    return marks % 2 == 1;
+  }
+
+  /// The row, whose slots begin at `at`, which moves behind them.
+  std::string text_of_row(const Row& row, const Line& line, size_t& at) {
+    std::vector<std::string> numbers;
+    for (size_t n = 0; n < row.numbers.size(); ++n) {
+      numbers.push_back(
+          in_turn(line.slots[at++], row.labels[n], is_in_name(row, n) ? In::name : In::value));
+    }
+    return text_with(row, numbers);
+  }
+
+  /// The items, whose slots begin at `at`.
+  std::string items(const Line& line, size_t at) {
+    std::vector<std::string> texts;
+    for (const Block& block : line.items) {
+      const std::span rows(line.entry->items.data() + block.at, block.period);
+      const std::string count = block.repeats ? in_turn(line.slots[at++], "items", In::turns) : "";
+      size_t by = at;
+      for (const Row& row : rows) by += row.numbers.size();
+      std::vector<std::string> names;
+      for (const Row& row : rows) {
+        std::vector<std::string> numbers;
+        for (size_t n = 0; n < row.numbers.size(); ++n) {
+          const std::string first = in_turn(line.slots[at++], row.labels[n], In::name);
+          numbers.push_back(
+              !block.repeats
+                  ? first
+                  : sum_of(
+                        {times(in_turn(line.slots[by++], row.labels[n] + "_step"), item_), first}));
+        }
+        names.push_back(text_with(row, numbers));
+      }
+      at = block.repeats ? by : at;
+      texts.push_back(!block.repeats
+                          ? names[0]
+                          : (names.size() == 1 ? "{name: " + names[0]
+                                               : "{names: [" + joined_names(names) + "]") +
+                                ", repeat: {" + item_ + ": " + count + "}}");
+    }
+    const bool one = line.items.size() == 1 && !line.items[0].repeats;
+    return one ? texts[0] : "[" + joined_names(texts) + "]";
+  }
+
+  void section(const std::string& name, bool fold, const auto& entries_of) {
+    std::vector<std::vector<Entry>> graphs;
+    for (const SizedGraph& each : built_) graphs.push_back(entries_of(*each.graph));
+    const auto parts = merged(graphs, fold);
+    if (!parts) {
+      throw Error(ErrorCode::kUnsupported,
+                  to_string(task_.id) + ": its " + name +
+                      " differ between the presets in more than numbers, which one file cannot "
+                      "say; write one preset, or take sizes at which every block comes three "
+                      "times or more (--preset)");
+    }
+    if (parts->empty()) return;
+    const bool steps = name == "operators", outputs = name == "outputs";
+    body_ += name + (outputs ? ": " : ":\n");
+    for (const Part& part : *parts) {
+      std::string repeat, indent = "  ";
+      if (part.repeats) {
+        const Entry& first = *part.lines[0].entry;
+        const std::string label = steps ? "turns" : first.head.words[0].substr(1) + "turns";
+        repeat = "repeat: {" + turn_ + ": " + number(part.turns, label, In::turns) + "}";
+      }
+      if (steps && part.repeats) {
+        body_ += "  - " + repeat + "\n    steps:\n";
+        indent = "      ";
+      }
+      for (const Line& line : part.lines) {
+        size_t at = 0;
+        const std::string head = text_of_row(line.entry->head, line, at),
+                          tail = text_of_row(line.entry->tail, line, at);
+        if (steps) {
+          body_ += indent + head + items(line, at) + tail;
+        } else if (outputs) {
+          body_ += items(line, at) + "\n";
+        } else {
+          body_ += indent + head + ": {" + (repeat.empty() ? "" : repeat + ", ") + tail;
+        }
+      }
+    }
+  }
+
+  std::string head(const std::string& at) const {
     const std::string name = task_.id.own.empty() ? "level" + std::to_string(task_.id.level) +
                                                         "s/task_" + std::to_string(task_.id.number)
                                                   : task_.id.own;
     std::string text = "# " + to_string(task_.id) + " (" + task_.name + ")" + at + "\n";
-    if (!unexplained.empty() && built_.size() > presets_) {
-      text += "# Not in expressions: what else follows from " + joined_names(unexplained) + "\n";
-    }
-    text += "kbench_task: 1\nname: " + name + "\ntitle: " + quoted_text(task_.name) +
-            "\nfamily: " + quoted_text(task_.family) + "\n";
     std::string variables;
-    const auto put = [&](const std::string& name, const auto& value_at) {
+    const auto put = [&](const Variable& variable) {
       std::vector<std::string> values;
-      for (size_t g = 0; g < presets_; ++g) values.push_back(value_text(value_at(g)));
-      const std::string &smoke = values.front(), &large = values.back();
-      variables += "  " + name + ": ";
-      if (std::ranges::all_of(values, [&](const auto& value) { return value == smoke; })) {
-        variables += smoke + "\n";
-        return;
+      for (const Number& value : variable.values) {
+        values.push_back(text_of(value));
+        const bool whole = values.back().find_first_not_of("-0123456789") == std::string::npos;
+        if (whole && std::holds_alternative<double>(value)) values.back() += ".0";
       }
-      variables += "{smoke: " + smoke;
-      const std::string& v0 = presets_ > 2 ? values[presets_ - 2] : large;
-      if (presets_ > 3 && values[1] != v0) variables += ", train: " + values[1];
+      const std::string &smoke = values.front(), &large = values.back();
+      const std::string& v0 = values.size() > 2 ? values[values.size() - 2] : large;
+      variables += "  " + variable.name + ": {smoke: " + smoke;
+      if (values.size() > 3 && values[1] != v0) variables += ", train: " + values[1];
       if (v0 != large) variables += ", v0: " + v0;
       variables += ", v0.1: " + large + "}\n";
     };
-    std::vector<std::string> order;
-    for (const VariableSpec& spec : task_.variables) order.push_back(spec.name);
-    for (const auto& [name, value] : built_[0].variables) {
-      if (std::ranges::find(order, name) == order.end()) order.push_back(name);
+    for (const VariableSpec& spec : task_.variables) {
+      const auto known = std::ranges::find(variables_, spec.name, &Variable::name);
+      if (known != variables_.end() && known->used) put(*known);
     }
-    for (const std::string& name : order) {
-      if (!fit_->used().contains(name) || !built_[0].variables.contains(name)) continue;
-      put(name, [&](size_t g) { return built_[g].variables.find(name)->second; });
+    for (const Variable& variable : variables_) {
+      const bool of_task = std::ranges::any_of(
+          task_.variables, [&](const VariableSpec& spec) { return spec.name == variable.name; });
+      if (variable.used && !of_task) put(variable);
     }
-    for (const Fit::Added& added : fit_->added()) {
-      put(added.name, [&](size_t g) { return added.values[g]; });
+    if (!variables.empty()) {
+      text +=
+          "# A number that differs between the presets is a variable; none follows from another.\n";
     }
-    return text + (variables.empty() ? "" : "variables:\n" + variables);
-  }
-
-  static std::string joined_names(const std::vector<std::string>& names) {
-    return listed(names, [](const std::string& name) { return name; });
+    return text + "kbench_task: 1\nname: " + name + "\ntitle: " + in_quotes(task_.name) +
+           "\nfamily: " + in_quotes(task_.family) + "\n" +
+           (variables.empty() ? "" : "variables:\n" + variables);
   }
 
   std::string tolerance() const {
     std::string text;
     if (!task_.tolerance.reason.empty()) {
       text = "tolerance:\n  relative: " + number_text(task_.tolerance.relative) +
-             "\n  reason: " + quoted_text(task_.tolerance.reason) + "\n";
+             "\n  reason: " + in_quotes(task_.tolerance.reason) + "\n";
     }
     if (!task_.honest.empty()) text += "honest_error:\n";
     for (const auto& [dtype, honest] : task_.honest) {
       text += "  " + std::string(name_of(dtype)) + ": {";
-      text += !honest.undefined.empty() ? "undefined: " + quoted_text(honest.undefined)
+      text += !honest.undefined.empty() ? "undefined: " + in_quotes(honest.undefined)
                                         : "relative: " + number_text(honest.relative) +
                                               ", rms: " + number_text(honest.rms) +
                                               ", elements: " + std::to_string(honest.elements);
@@ -226,247 +522,34 @@ class Writer {
     return text;
   }
 
-  /// The number in turn t of the block that repeats, if it is in one.
-  Expression in_turn(const Slot& slot, bool repeats, Fit::Rules rules, const std::string& label) {
-    const Expression first = fit_->number(slot.first, rules, label);
-    if (!repeats) return first;
-    const Expression by = fit_->number(slot.by_turn, rules, label + "_step");
-    return by.text == "0" ? first : sum_of({times(by, turn_), first});
-  }
-
-  static std::string turns_label(const PatternBlock& block) {
-    const Entry& first = block.entries[0].words;
-    return (first.head.empty() ? first.texts[0].words[0] : first.head + "_") + "turns";
-  }
-
-  /// "{turn: count}"
-  static std::string repeat_text(const std::string& turn, const Expression& count) {
-    return "repeat: {" + turn + ": " + in_yaml(count) + "}";
-  }
-
-  /// A name with its numbers; in quotes where one is an expression.
-  static std::string name_text(const Text& text, const std::vector<Expression>& numbers) {
-    std::string name = text.words[0];
-    bool plain = true;
-    for (size_t n = 0; n < numbers.size(); ++n) {
-      const bool digits = numbers[n].text.find_first_not_of("0123456789") == std::string::npos;
-      plain = plain && digits;
-      name += (digits ? numbers[n].text : "{" + numbers[n].text + "}") + text.words[n + 1];
-    }
-    return plain ? name : "\"" + name + "\"";
-  }
-
-  /// The text of an entry whose numbers begin at slot `at`, which moves behind them.
-  std::string text_of(const Text& text, const PatternEntry& entry, size_t& at, bool repeats) {
-    const std::span<const Slot> slots(entry.slots.data() + at, text.numbers.size());
-    at += text.numbers.size();
-    if (text.kind == Text::Kind::distribution) return distribution(text, slots, repeats);
-    std::vector<Expression> numbers;
-    for (size_t n = 0; n < slots.size(); ++n) {
-      const bool one_of_many = text.kind == Text::Kind::shape || slots.size() > 1;
-      const auto rules = text.kind == Text::Kind::name ? Fit::Rules::name : Fit::Rules::exact;
-      numbers.push_back(
-          in_turn(slots[n], repeats, rules, text.label + (one_of_many ? std::to_string(n) : "")));
-    }
-    if (text.kind == Text::Kind::name) return name_text(text, numbers);
-    bool is_fallback = text.has_fallback && text.fallback.size() == numbers.size();
-    for (size_t n = 0; n < numbers.size() && is_fallback; ++n) {
-      is_fallback = numbers[n].text == literal(text.fallback[n]).text;
-    }
-    if (is_fallback) return "";
-    if (!text.words[0].ends_with('[')) {
-      return numbers.empty() ? text.words[0] : text.words[0] + in_yaml(numbers[0]);
-    }
-    return text.words[0] + list_text(numbers) + "]";
-  }
-
-  /// Items of a list; a list variable's name for all of its elements.
-  std::string list_text(const std::vector<Expression>& items) const {
-    std::string text;
-    for (size_t i = 0; i < items.size(); ++i) {
-      std::string item = in_yaml(items[i]);
-      const std::string& first = items[i].text;
-      if (first.ends_with("[0]")) {
-        const std::string list = first.substr(0, first.size() - 3);
-        const size_t length = fit_->length_of_list(list);
-        bool all = length > 0 && i + length <= items.size();
-        for (size_t k = 0; k < length && all; ++k) {
-          all = items[i + k].text == list + "[" + std::to_string(k) + "]";
-        }
-        if (all) {
-          item = list;
-          i += length - 1;
-        }
-      }
-      text += (text.empty() ? "" : ", ") + item;
-    }
-    return text;
-  }
-
-  /// In quotes.
-  std::string distribution(const Text& text, std::span<const Slot> slots, bool repeats) {
-    if (slots.size() == 1) {
-      const Expression number = in_turn(slots[0], repeats, Fit::Rules::exact, text.label);
-      return quoted_text(text.words[0] + number.text + text.words[1]);
-    }
-    const bool uniform = text.words[0] == "uniform(";
-    if (uniform && text.words[2] == ")") {
-      if (const auto bound = fit_->weights_bound(slots[0].first, slots[1].first)) {
-        return quoted_text("weights(" + bound->text + ")");
-      }
-    }
-    const Expression high =
-        in_turn(slots[1], repeats, Fit::Rules::real, text.label + (uniform ? "_high" : "_spread"));
-    const bool opposite =
-        std::ranges::equal(slots[0].first, slots[1].first, [](const Known& low, const Known& high) {
-          return low.has_value() == high.has_value() &&
-                 (!low || (std::holds_alternative<double>(*low) &&
-                           std::get<double>(*low) == -std::get<double>(*high)));
-        });
-    const Expression low =
-        opposite ? Expression{"-" + (high.binds == Binds::sum ? "(" + high.text + ")" : high.text),
-                              Binds::sum, high.variables}
-                 : in_turn(slots[0], repeats, Fit::Rules::real,
-                           text.label + (uniform ? "_low" : "_mean"));
-    std::string drawn = text.words[0] + low.text + text.words[1] + high.text + text.words[2];
-    const std::string standard = "normal(0, 1)";
-    if (drawn.starts_with(standard)) drawn = "normal" + drawn.substr(standard.size());
-    return quoted_text(drawn);
-  }
-
-  void tensors(const Pattern& pattern, const std::string& heading) {
-    if (pattern.empty()) return;
-    body_ += heading + ":\n";
-    for (const PatternBlock& block : pattern) {
-      const std::string repeat =
-          block.repeats ? repeat_text(turn_, fit_->number(block.turns, Fit::Rules::exact,
-                                                          turns_label(block))) +
-                              ", "
-                        : "";
-      for (const PatternEntry& entry : block.entries) {
-        size_t at = 0;
-        const std::vector<Text>& texts = entry.words.texts;
-        const std::string name = text_of(texts[0], entry, at, block.repeats),
-                          shape = text_of(texts[1], entry, at, block.repeats),
-                          drawn = text_of(texts[2], entry, at, block.repeats);
-        body_ += "  " + name + ": {" + repeat + "shape: " + shape + ", distribution: " + drawn;
-        if (!entry.words.head.empty()) body_ += ", dtype: " + entry.words.head;
-        body_ += "}\n";
-      }
-    }
-  }
-
-  void values(const Pattern& pattern) {
-    if (pattern.empty()) return;
-    body_ += "data:\n";
-    for (const PatternBlock& block : pattern) {
-      const PatternEntry& entry = block.entries[0];
-      size_t at = 0;
-      const std::string name = text_of(entry.words.texts[0], entry, at, false),
-                        shape = text_of(entry.words.texts[1], entry, at, false);
-      body_ += "  " + name + ":\n    shape: " + shape + "\n" + entry.words.head;
-    }
-  }
-
-  void operation(const PatternBlock& block) {
-    std::string indent = "  ";
-    if (block.repeats) {
-      body_ +=
-          "  - " +
-          repeat_text(turn_, fit_->number(block.turns, Fit::Rules::exact, turns_label(block))) +
-          "\n    steps:\n";
-      indent = "      ";
-    }
-    for (const PatternEntry& entry : block.entries) {
-      std::vector<std::string> out, attributes;
-      size_t at = 0;
-      for (const Text& text : entry.words.texts) {
-        const std::string written = text_of(text, entry, at, block.repeats);
-        if (written.empty()) continue;
-        (text.kind == Text::Kind::name ? out : attributes).push_back(written);
-      }
-      const bool one = entry.operands.size() == 1;
-      const std::string in = operands(entry, at, block.repeats);
-      body_ += indent + "- {op: " + entry.words.head + ", in: " + (one ? in : "[" + in + "]") +
-               ", out: " + (out.size() == 1 ? out[0] : "[" + joined_names(out) + "]");
-      if (!attributes.empty()) body_ += ", attributes: {" + joined_names(attributes) + "}";
-      body_ += "}\n";
-    }
-  }
-
-  /// The operands, whose slots begin at `at`.
-  std::string operands(const PatternEntry& entry, size_t at, bool repeats) {
-    std::vector<std::string> items;
-    for (const Block& block : entry.operands) {
-      Expression count;
-      if (block.repeats) {
-        count = in_turn(entry.slots[at++], repeats, Fit::Rules::exact, entry.words.head + "_count");
-      }
-      size_t numbers = 0;
-      for (size_t i = 0; i < block.period; ++i) {
-        numbers += entry.words.operands[block.at + i].numbers.size();
-      }
-      size_t by_operand = at + numbers;
-      std::vector<std::string> names;
-      for (size_t i = 0; i < block.period; ++i) {
-        const Text& text = entry.words.operands[block.at + i];
-        const std::string label =
-            entry.words.head.empty() ? "output_number" : entry.words.head + "_operand";
-        std::vector<Expression> expressions;
-        for (size_t n = 0; n < text.numbers.size(); ++n, ++at) {
-          Expression number = in_turn(entry.slots[at], repeats, Fit::Rules::name, label);
-          if (block.repeats) {
-            const Expression by =
-                in_turn(entry.slots[by_operand++], repeats, Fit::Rules::exact, label + "_step");
-            if (by.text != "0") number = sum_of({times(by, item_), number});
-          }
-          expressions.push_back(std::move(number));
-        }
-        names.push_back(name_text(text, expressions));
-      }
-      if (!block.repeats) {
-        items.push_back(names[0]);
-        continue;
-      }
-      at = by_operand;
-      items.push_back(
-          (names.size() == 1 ? "{name: " + names[0] : "{names: [" + joined_names(names) + "]") +
-          ", " + repeat_text(item_, count) + "}");
-    }
-    return joined_names(items);
-  }
-
   const Task& task_;
   const std::span<const SizedGraph> built_;
-  const size_t presets_;
-  std::vector<bool> left_out_;
-  std::optional<Fit> fit_;
+  std::set<std::string> names_;  ///< of the file's variables
+  std::vector<Variable> variables_;
   std::string turn_, item_;
   std::string body_;
 };
 
 }  // namespace
-
-WrittenFile write_file(const Task& task, std::span<const SizedGraph> built, const std::string& at) {
-  if (built.empty()) {
-    throw Error(ErrorCode::kInvalidArgument, "a task's file is written of one graph at least");
-  }
-  return Writer(task, built).write(at);
-}
-
 }  // namespace written
 
 std::string task_file_text(const Task& task, const Graph& graph, Preset preset) {
   const SizedGraph built[] = {{{}, &graph}};
-  return written::write_file(task, built, " at preset " + std::string(name_of(preset))).text;
+  return written::Writer(task, built).write(" at preset " + std::string(name_of(preset)));
 }
 
 std::string task_file_text(const Task& task, std::span<const SizedGraph> built) {
-  return written::write_file(task, built).text;
+  return written::Writer(task, built).write("");
 }
 
 std::string task_file_text(const Task& task) {
-  return task_file_text(task, written::SizesAround(task).built());
+  std::vector<std::unique_ptr<Graph>> graphs;
+  std::vector<SizedGraph> built;
+  for (const Preset preset : kAllPresets) {
+    graphs.push_back(build_graph(task, preset));
+    built.push_back({graphs.back()->variables(), graphs.back().get()});
+  }
+  return task_file_text(task, built);
 }
 
 }  // namespace kbench

@@ -685,7 +685,7 @@ TEST_F(FromPytorch, ATasksFileIsWrittenWithRepeatsFolded) {
 }
 
 // --- a task's graph beside PyTorch
-TEST_F(FromPytorch, PresetsAreVariablesAndWhatFollowsFromThemExpressions) {
+TEST_F(FromPytorch, PresetsHaveTheirNumbersAsVariables) {
   runner::PythonHelper python;
   const Problem problem{.text =
                             "import torch\n"
@@ -712,18 +712,17 @@ TEST_F(FromPytorch, PresetsAreVariablesAndWhatFollowsFromThemExpressions) {
       from_pytorch::task_of(python, problem, {{Preset::smoke, "batch_size=3,dim=16,layers=4"}}, 60);
   EXPECT_NE(written.text.find("dim: {smoke: 16, v0.1: 1024}"), std::string::npos) << written.text;
   EXPECT_NE(written.text.find("repeat: {t: layers}"), std::string::npos) << written.text;
-  EXPECT_NE(written.text.find("shape: [3 * dim, dim]"), std::string::npos) << written.text;
+  EXPECT_NE(written.text.find("last_weight_dim0: {smoke: 48, v0.1: 3072}"), std::string::npos)
+      << written.text;
+  EXPECT_NE(written.text.find("shape: [last_weight_dim0, dim]"), std::string::npos) << written.text;
   const Task& task = add_task_file(written.text, "presets.yaml");
-  const auto nodes = [&](Preset preset, const Variables& overrides = {}) {
-    return build_graph(task, preset, overrides)->nodes().size();
-  };
+  const auto nodes = [&](Preset preset) { return build_graph(task, preset)->nodes().size(); };
   EXPECT_EQ(nodes(Preset::smoke), 9u);
   EXPECT_EQ(nodes(Preset::train), 13u) << "that of v0.1";
   EXPECT_EQ(nodes(Preset::v0), 13u) << "that of v0.1";
   EXPECT_EQ(nodes(Preset::v0_1), 13u);
-  EXPECT_EQ(nodes(Preset::smoke, {{"layers", int64_t{7}}}), 15u);
-  const auto graph = build_graph(task, Preset::smoke, {{"dim", int64_t{5}}});
-  EXPECT_EQ(graph->value(graph->outputs()[0]).type.shape, (Shape{3, 15}));
+  const auto graph = build_graph(task, Preset::smoke, {{"batch_size", int64_t{5}}});
+  EXPECT_EQ(graph->value(graph->outputs()[0]).type.shape, (Shape{5, 48}));
 }
 
 TEST_F(FromPytorch, TheProgramOfATaskComputesTheSame) {

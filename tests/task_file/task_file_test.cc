@@ -43,41 +43,6 @@ operators:
 outputs: h
 )yaml";
 
-class WrittenTasks : public ::testing::TestWithParam<Preset> {};
-
-TEST_P(WrittenTasks, AllOfTheSuiteReadBackAreTheSameGraph) {
-  for (const Task& task : tasks()) {
-    SCOPED_TRACE(to_string(task.id));
-    const auto graph = build_graph(task, GetParam());
-    const std::string text = task_file_text(task, *graph, GetParam());
-    const Task& read = add_task_file(text, "written.yaml");
-    EXPECT_EQ(read.name, task.name);
-    EXPECT_EQ(read.family, task.family);
-    EXPECT_EQ(read.tolerance.relative, task.tolerance.relative);
-    for (const DType dtype : kTaskDTypes) {
-      const auto again = build_graph(read, Preset::smoke, {}, dtype);
-      const auto first = build_graph(task, GetParam(), {}, dtype);
-      ASSERT_EQ(meaning_of(*again), meaning_of(*first)) << text.substr(0, 4000);
-      EXPECT_EQ(again->dtype(), dtype);
-    }
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(Presets, WrittenTasks, ::testing::ValuesIn(kAllPresets),
-                         [](const auto& info) {
-                           std::string name(name_of(info.param));
-                           std::erase(name, '.');
-                           return name;
-                         });
-
-TEST(TaskFiles, StepsThatRepeatAreFolded) {
-  const Task& task = find_task({3, 34});
-  const auto graph = build_graph(task, Preset::v0_1);
-  const std::string text = task_file_text(task, *graph, Preset::v0_1);
-  EXPECT_GT(graph->nodes().size(), 1000u);
-  EXPECT_LT(std::ranges::count(text, '\n'), 60) << text;
-}
-
 TEST(TaskFiles, HaveSizesOfEveryPresetAndOverrides) {
   const Task& task = add_task_file(kMlp, "my_mlp.yaml");
   EXPECT_EQ(to_string(task.id), "my/mlp");

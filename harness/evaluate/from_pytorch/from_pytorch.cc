@@ -40,23 +40,6 @@ Traced traced_of(const Json& answer) {
   return traced;
 }
 
-/// Sizes near smoke's, one constant changed in each: at those where the module can be traced it is
-/// seen what follows from which constant.
-std::vector<std::string> sizes_around(const Variables& smoke) {
-  constexpr size_t kMost = 32;
-  std::vector<std::string> all;
-  for (const bool doubled : {true, false}) {
-    for (const auto& [name, value] : smoke) {
-      const auto* own = std::get_if<int64_t>(&value);
-      if (own == nullptr || *own < 1 || all.size() >= kMost) continue;
-      Variables other = smoke;
-      other[name] = doubled ? 2 * *own : *own + 1;
-      all.push_back(sizes_text(other));
-    }
-  }
-  return all;
-}
-
 /// A graph that was traced at some sizes of the file.
 struct TracedGraph {
   const Task* task;
@@ -221,14 +204,6 @@ WrittenTask task_of(runner::PythonHelper& python, const Problem& problem,
     for (const Preset preset : kAllPresets) {  // Where one is not given, the next larger one's.
       const auto number = std::distance(at.begin(), at.lower_bound(preset));
       graphs.push_back(graph_of(traced[static_cast<size_t>(number)], problem));
-    }
-    std::vector<Problem> others;
-    for (const std::string& sizes : sizes_around(traced.front().sizes)) {
-      others.push_back(problem);
-      others.back().sizes = sizes;
-    }
-    for (const Traced& each : trace(python, others, seconds)) {
-      if (each.error.empty()) graphs.push_back(graph_of(each, problem));
     }
   }
   std::vector<SizedGraph> built;

@@ -70,9 +70,8 @@ struct WrittenTask {
 /// The file of a problem, steps that repeat folded, compared with the module (compare.h): at the
 /// smallest of its sizes, or, where these take too long, at its sizes divided by a power of two.
 /// The file says how it was compared. The problem itself is preset v0.1; every other
-/// preset is traced too, and so are sizes near the smallest, to tell which numbers follow from
-/// which of the file's constants. Throws what trace() and task_file_text() do, and Traced::error
-/// and a difference from the module as kInvalidArgument.
+/// preset is traced too. Throws what trace() and task_file_text() do, and Traced::error and a
+/// difference from the module as kInvalidArgument.
 WrittenTask task_of(runner::PythonHelper& python, const Problem& problem,
                     const std::vector<PresetSizes>& presets, double seconds);
 

@@ -53,9 +53,9 @@ std::vector<const Task*> select_tasks_and_files(std::string_view selection);
 /// that repeat stand in `repeat`. Throws kUnsupported for a graph that a file cannot say.
 std::string task_file_text(const Task& task, const Graph& graph, Preset preset);
 
-/// The task as one file for all presets, with its variables: a number that follows from these is an
-/// expression of them. Where there is none and the presets differ, a variable of the file's own
-/// stands for it. Throws as above, and kUnsupported where the presets differ in more than numbers.
+/// The task as one file for all presets, with its numbers at each of them. A number that differs is
+/// the task's variable that has the same values, else a variable of the file's own. Throws as
+/// above, and kUnsupported where the presets differ in more than numbers.
 std::string task_file_text(const Task& task);
 
 /// A graph with the sizes it was built or traced at, by name.
@@ -64,11 +64,9 @@ struct SizedGraph {
   const Graph* graph;
 };
 
-/// The same of graphs from elsewhere. The first four are those at smoke, train, v0 and v0.1; of
-/// three train's is v0's, two are smoke and v0.1, and one is all of these. Any further ones are
-/// other sizes of the task, to find expressions that are right there, too; one that differs in more
-/// than numbers does not count. Of `task` name, title, family and tolerance are taken. Graphs must
-/// have at least one operator.
+/// The same of graphs from elsewhere: four are those at smoke, train, v0 and v0.1; of three train's
+/// is v0's, two are smoke and v0.1, and one is all of these. Of `task` name, title, family and
+/// tolerance are taken. Graphs must have at least one operator.
 std::string task_file_text(const Task& task, std::span<const SizedGraph> built);
 
 }  // namespace kbench
