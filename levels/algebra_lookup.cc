@@ -3,7 +3,7 @@
 
 #include "kbench/algebra.h"
 #include "kbench/candidate.h"
-#include "levels/algebra.h"
+#include "levels/embedded.h"
 
 namespace kbench {
 namespace {

@@ -1,15 +1,86 @@
-// Building blocks that the networks of level 3 share.
+// What the tables of tasks share: checks of sizes, options of convolutions, parts that are dead,
+// and the building blocks of level 3's networks.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <variant>
+#include <vector>
 
+#include "kbench/error.h"
 #include "kbench/ops.h"
-#include "levels/checks.h"
+#include "kbench/task.h"
 
 namespace kbench::levels {
 
+// --- what the originals ask of sizes beyond what their operators do
+/// Throws kShape, naming what would be computed and from what, unless the condition holds.
+inline void require(bool condition, const std::string& what, const Value& x,
+                    const std::string& message) {
+  if (condition) return;
+  throw Error(ErrorCode::kShape, what + "(" + to_string(x.type()) + "): " + message);
+}
+
+/// Throws kInvalidArgument unless the condition on shape variables holds.
+inline void require(bool condition, const std::string& message) {
+  if (!condition) throw Error(ErrorCode::kInvalidArgument, message);
+}
+
+/// A list that follows from other variables where it is not given. It is not counted as read by the
+/// task; those variables are.
+inline const std::vector<int64_t>& followed_list(const Graph& g, const std::string& name) {
+  const auto it = g.variables().find(name);
+  require(it != g.variables().end(), "the task has no shape variable '" + name + "'");
+  const auto* list = std::get_if<std::vector<int64_t>>(&it->second);
+  require(list != nullptr, "shape variable '" + name + "' must be a list of integers");
+  return *list;
+}
+
+// --- a task's shape variables as options of a convolution
+/// Options: Conv or ConvTranspose. Stride 1, dilation 1 and no padding where the task has no such
+/// variable.
+template <class Options>
+Options conv_options(const Graph& g) {
+  Options conv{.out_channels = g["out_channels"], .kernel = g.sizes("kernel_size")};
+  if (g.has("stride")) conv.stride = g.sizes("stride");
+  if (g.has("padding")) conv.padding = g.sizes("padding");
+  if (g.has("dilation")) conv.dilation = g.sizes("dilation");
+  if constexpr (requires { conv.output_padding; }) {
+    if (g.has("output_padding")) conv.output_padding = g.sizes("output_padding");
+  }
+  return conv;
+}
+template <class Options>
+Options unbiased_options(const Graph& g) {
+  Options conv = conv_options<Options>(g);
+  conv.bias = false;
+  return conv;
+}
+
+// --- parts of tasks that no output depends on, each with its proof. `kbench audit` finds such
+// parts and checks the proofs in float64.
+/// A bias that is added to all that one mean is taken of, which the norm then takes away.
+inline Dead bias_before_norm(const std::string& op) {
+  return {{"without the bias of *" + op + "*"},
+          "the norm behind it takes the mean away, and the bias, the same for all the elements of "
+          "that mean, with it"};
+}
+
+/// A norm's bias that convolutions of one tap alone read, other terms added to it or not. `norms`:
+/// a pattern of their names.
+inline Dead bias_before_one_tap(const std::string& norms) {
+  return {{"without the bias of batch_norm '" + norms + "'"},
+          "a convolution of one tap makes of it one number a channel, which the norm behind takes "
+          "away"};
+}
+
+/// An operator whose result is its input, for all inputs.
+inline Dead identity(const std::string& op, const std::string& proof) {
+  return {{"without " + op}, proof};
+}
+
+// --- modules
 /// Entry i of a Sequential or a ModuleList; entries without parameters count too.
 inline Module at(const Module& list, int64_t i) { return list.module(std::to_string(i)); }
 

@@ -1,11 +1,15 @@
 // All tasks in one list.
 #include <algorithm>
+#include <map>
+#include <string_view>
+#include <variant>
 
 #include "kbench/task.h"
 #include "levels/embedded.h"
 #include "levels/tables.h"
+#include "libkbench/base/text.h"
 #include "libkbench/scoring/honest_errors.h"
-#include "libkbench/scoring/task_sizes.h"
+#include "libkbench/scoring/json_field.h"
 
 namespace kbench {
 namespace {
@@ -22,20 +26,39 @@ void add_honest_errors(std::vector<Task>& all, DType half) {
   }
 }
 
-/// From levels/sizes/, which has what differs from preset v0.1.
+/// What one(task, entry) makes of the tasks in levels/sizes/FILE.
+template <class F>
+void read_sizes(const std::string& file, const F& one) {
+  const std::string name = "levels/sizes/" + file;
+  const nlohmann::json json = parse_json(std::string(levels::size_text(file)), name);
+  for (const JsonField& entry : JsonField(json, name, "")["tasks"].items()) {
+    one(entry["task"].as(parse_task_id), entry);
+  }
+}
+
+/// From train.json, which has what differs from preset v0.1.
 void set_training_sizes(std::vector<Task>& all) {
-  const std::string_view text = levels::size_text("train.json");
-  if (text.empty()) return;  // kbench task sizes is about to write it.
-  const TaskSizes sizes = parse_task_sizes(std::string(text), "levels/sizes/train.json");
+  std::map<TaskId, Variables> sizes;
+  read_sizes("train.json", [&](const TaskId& task, const JsonField& entry) {
+    sizes[task] = entry["sizes"].variables();
+  });
   for (Task& task : all) {
-    const auto at = sizes.find(task.id);
+    const Variables& own = sizes[task.id];
     for (VariableSpec& spec : task.variables) {
-      spec.train = spec.v0_1;
-      if (at == sizes.end()) continue;
-      const auto value = at->second.find(spec.name);
-      if (value != at->second.end()) spec.train = value->second;
+      const auto value = own.find(spec.name);
+      spec.train = value == own.end() ? spec.v0_1 : value->second;
     }
   }
+}
+
+/// What the constructor of each task's module takes, in KernelBench's order: facts of its files at
+/// 423217d (v0.1), which candidates written for it rely on. Tasks that are missing take nothing.
+std::map<TaskId, std::string> read_init_inputs() {
+  std::map<TaskId, std::string> all;
+  read_sizes("init_inputs.json", [&](const TaskId& task, const JsonField& entry) {
+    all[task] = entry["init_inputs"].text();
+  });
+  return all;
 }
 
 std::vector<Task> all_tasks() {
@@ -84,6 +107,31 @@ std::vector<Task> all_tasks() {
 const std::vector<Task>& tasks() {
   static const std::vector<Task> all = all_tasks();
   return all;
+}
+
+std::string init_inputs(const TaskId& task) {
+  if (!task.own.empty()) {
+    return "[" + listed(find_task(task).variables, [](const auto& each) { return each.name; }) +
+           "]";
+  }
+  static const std::map<TaskId, std::string> all = read_init_inputs();
+  const auto found = all.find(task);
+  return found == all.end() ? "[]" : found->second;
+}
+
+std::string init_inputs_text(const TaskId& task, const Variables& variables) {
+  std::string text = init_inputs(task), lists;
+  const std::vector<std::string_view> words = words_in(text);
+  for (const auto& [name, value] : variables) {
+    const auto* numbers = std::get_if<std::vector<int64_t>>(&value);
+    if (numbers == nullptr || std::ranges::find(words, name) == words.end()) continue;
+    lists += (lists.empty() ? " with " : ", ") + name + " = (";
+    for (size_t i = 0; i < numbers->size(); ++i) {
+      lists += (i > 0 ? ", " : "") + std::to_string((*numbers)[i]);
+    }
+    lists += numbers->size() == 1 ? ",)" : ")";
+  }
+  return text + lists;
 }
 
 }  // namespace kbench

@@ -1,6 +1,6 @@
 // Level 1: convolutions.
 #include "kbench/ops.h"
-#include "levels/conv_options.h"
+#include "levels/blocks.h"
 #include "levels/tables.h"
 
 namespace kbench::levels {

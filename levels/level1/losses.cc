@@ -1,6 +1,6 @@
 // Level 1: losses.
 #include "kbench/ops.h"
-#include "levels/checks.h"
+#include "levels/blocks.h"
 #include "levels/tables.h"
 
 namespace kbench::levels {

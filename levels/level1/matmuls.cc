@@ -1,6 +1,6 @@
 // Level 1: matrix products.
 #include "kbench/ops.h"
-#include "levels/dead.h"
+#include "levels/blocks.h"
 #include "levels/tables.h"
 
 namespace kbench::levels {

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "kbench/ops.h"
-#include "levels/dead.h"
+#include "levels/blocks.h"
 #include "levels/level2/inputs.h"
 #include "levels/tables.h"
 

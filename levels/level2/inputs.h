@@ -4,8 +4,7 @@
 #include <algorithm>
 
 #include "kbench/ops.h"
-#include "levels/checks.h"
-#include "levels/conv_options.h"
+#include "levels/blocks.h"
 
 namespace kbench::levels {
 

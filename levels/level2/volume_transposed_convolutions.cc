@@ -1,6 +1,6 @@
 // Level 2: a 3-D transposed convolution and what follows it.
 #include "kbench/ops.h"
-#include "levels/dead.h"
+#include "levels/blocks.h"
 #include "levels/level2/inputs.h"
 #include "levels/tables.h"
 

@@ -1,7 +1,6 @@
 // Level 3: other convolutional networks.
 #include "kbench/ops.h"
 #include "levels/blocks.h"
-#include "levels/dead.h"
 #include "levels/tables.h"
 
 namespace kbench::levels {

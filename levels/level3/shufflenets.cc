@@ -1,7 +1,6 @@
 // Level 3: ShuffleNet and its unit.
 #include "kbench/ops.h"
 #include "levels/blocks.h"
-#include "levels/dead.h"
 #include "levels/tables.h"
 
 namespace kbench::levels {

@@ -1,6 +1,6 @@
 // Level 3: Mamba 2, a linear recurrence computed in blocks of steps.
 #include "kbench/ops.h"
-#include "levels/checks.h"
+#include "levels/blocks.h"
 #include "levels/tables.h"
 
 namespace kbench::levels {

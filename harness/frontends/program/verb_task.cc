@@ -24,8 +24,6 @@
 #include "libkbench/base/text.h"
 #include "libkbench/candidate/eager_steps.h"
 #include "libkbench/core/liveness.h"
-#include "libkbench/core/training_sizes.h"
-#include "libkbench/scoring/task_sizes.h"
 #include "reference/faults.h"
 
 namespace kbench::program {
@@ -200,19 +198,8 @@ int print_from_pytorch(const TaskVerbOptions& options) {
   return kDone;
 }
 
-/// The sizes that the rule of preset train chooses.
-int print_training_sizes(const std::string& selection) {
-  TaskSizes sizes;
-  for (const Task* task : select_tasks_and_files(selection)) {
-    sizes[task->id] = training_sizes(*task);
-  }
-  say(to_json(sizes));
-  return kDone;
-}
-
 int run_task(const TaskVerbOptions& options) {
   if (options.action == "from-pytorch") return print_from_pytorch(options);
-  if (options.action == "sizes") return print_training_sizes(options.what);
   if (options.action == "new") {
     require_own_name(options.what);
     std::string text = kStarter;
@@ -243,20 +230,17 @@ Verb add_task(Command program) {
       "such as batch_size = 128, are its sizes: --smoke batch_size=2 traces it with another one. "
       "What is printed was run beside the module on two draws, in float64. "
       "It takes python3 with torch (KBENCH_PYTHON), and runs there without network, in a folder "
-      "of its own. docs/tasks.md has the format. Or prints which of a task's sizes differ from "
-      "preset v0.1's at preset train, by the rule in docs/training.md.",
+      "of its own. docs/tasks.md has the format.",
       "  kbench task new my/block > my/block.yaml\n"
       "  kbench task check my/block.yaml\n"
       "  kbench task from-pytorch block.py --name my/block > my/block.yaml\n"
-      "  kbench task from-pytorch block.py --smoke batch_size=2,dim=16 > my/block.yaml\n"
-      "  kbench task sizes my/block.yaml\n"
-      "  kbench task sizes '1/*,2/*,3/*' > levels/sizes/train.json");
-  app.add_option("ACTION", options->action, "check, new, from-pytorch or sizes",
-                 member_of({"check", "new", "from-pytorch", "sizes"}))
+      "  kbench task from-pytorch block.py --smoke batch_size=2,dim=16 > my/block.yaml");
+  app.add_option("ACTION", options->action, "check, new or from-pytorch",
+                 member_of({"check", "new", "from-pytorch"}))
       .required();
   app.add_option("WHAT PATH", options->what,
                  "check: a file or folder; new: the task's name, my/block; from-pytorch: a Python "
-                 "file; sizes: files, or tasks as level1/19,level2/*")
+                 "file")
       .required();
   const Command pytorch = app.in_group("from-pytorch");
   pytorch.add_option("--name SET/NAME", options->name,
