@@ -75,7 +75,8 @@ TEST_F(OtherSizesTest, ANumberInPlaceOfTheVariableTiesItToItsSize) {
   EXPECT_EQ(result.verdict, Verdict::passed) << result.message;
   ASSERT_FALSE(result.diagnostics.empty());
   EXPECT_EQ(result.diagnostics.back().severity, "note");
-  EXPECT_THAT(result.diagnostics.back().message, HasSubstr("tied to its sizes: at N=68 it is"));
+  EXPECT_THAT(result.diagnostics.back().message,
+              HasSubstr("tied to its sizes, N=48: at N=68 it is"));
 }
 
 TEST_F(OtherSizesTest, AnErrorOfItsOwnTiesItToo) {

@@ -70,7 +70,6 @@ void FurtherSizes::begin_at(const std::vector<Variables>& sizes, client::Evaluat
   const size_t at_once = std::max(std::thread::hardware_concurrency() / 2, 2u);
   for (const Variables& set : sizes) {
     if (begun_.size() >= at_once) return;
-    if (set.empty()) continue;
     request.options.overrides = set;
     try {
       begun_.push_back(supply_.take_beside(request));
@@ -84,10 +83,8 @@ void FurtherSizes::try_fixed(const client::EvaluateRequest& there, const ValuesA
                              Result& result) {
   auto [known, is_new] = fixed_.try_emplace(result.task);
   if (is_new) known->second = other_sizes({result.task, result.preset, {}});
-  const SizeUse use(*source_.files, source_.manifest, launched_by_ == runner::RunnerKind::torch);
-  std::vector<Variables> read;
-  for (const Variables& set : known->second) read.push_back(read_of(set, use));
-  begin_at(read, there);
+  const SizeUse use(*source_.files, launched_by_ == runner::RunnerKind::torch);
+  begin_at(known->second, there);
   look_at_other_sizes(result, known->second, use, values_at);
   begun_.clear();
 }
@@ -111,7 +108,7 @@ void FurtherSizes::try_drawn(const client::EvaluateRequest& there, const ValuesA
   const std::vector<Variables> sets =
       drawn_sizes(task_at(result.task, Preset::smoke, {}, result.dtype), secret.next(), kSets,
                   requirements.empty() ? SizesAllowed() : allowed);
-  // Of several that were begun at once most would be left out.
+  // Start one size only: the time limit usually stops the rest.
   const bool all = there.options.general || sets.empty();
   begin_at(all ? sets : std::vector<Variables>{sets.front()}, there);
   int asked = 0;

@@ -51,7 +51,7 @@ std::string own_text(const Result& result, const Variables& sizes) {
   return sizes_text(own);
 }
 
-/// Of a result that turned out to be a failure no time counts.
+/// A failed result reports no times.
 void drop_times(Result& result) {
   result.samples = 0;
   result.speedup = {};
@@ -74,32 +74,20 @@ void fail(Result& result, const Variables& sizes, const Result& wrong) {
 
 }  // namespace
 
-SizeUse::SizeUse(const std::map<std::string, std::string>& files, const std::string& manifest,
-                 bool module)
-    : reads_all_(module) {
+SizeUse::SizeUse(const std::map<std::string, std::string>& files, bool module) : module_(module) {
   for (const auto& [path, bytes] : files) {
     if (path.ends_with(".spv") || path.ends_with(".ptx")) {
       hidden_ = true;
       continue;
     }
     add_words(bytes, words_);
-    if (path != manifest) continue;
-    add_words(bytes, in_manifest_);
     hidden_ = hidden_ || bytes.find("language: ptx") != std::string::npos;
   }
 }
 
-bool SizeUse::reads(const std::string& variable) const {
-  return reads_all_ || words_.contains("KB_" + variable) || in_manifest_.contains(variable);
-}
-
-bool SizeUse::may_hold(int64_t value) const {
-  return hidden_ || words_.contains(std::to_string(value));
-}
-
-Variables read_of(Variables sizes, const SizeUse& use) {
-  std::erase_if(sizes, [&](const auto& each) { return !use.reads(each.first); });
-  return sizes;
+bool SizeUse::takes(const std::string& variable, const VariableValue& value) const {
+  const bool named = module_ || words_.contains("KB_" + variable) || words_.contains(variable);
+  return named && !hidden_ && !words_.contains(to_string(value));
 }
 
 std::string sizes_text(const Variables& sizes) {
@@ -112,40 +100,26 @@ std::string sizes_text(const Variables& sizes) {
 
 void look_at_other_sizes(Result& result, const std::vector<Variables>& sizes, const SizeUse& use,
                          const std::function<Result(const Variables&)>& values_at) {
-  const auto holds_own = [&](const std::string& name) {
-    const auto own = result.variables.find(name);
-    const auto* value =
-        own == result.variables.end() ? nullptr : std::get_if<int64_t>(&own->second);
-    return value != nullptr && use.may_hold(*value);
+  const auto is_wrong = [](const Result& there) {
+    return !there.correct() && !is_infrastructure_fault(there.verdict);
   };
-  std::string tied;  // to which sizes the candidate is tied, and why
   for (const Variables& set : sizes) {
-    const Variables read = read_of(set, use);
-    if (read.empty()) {
-      if (tied.empty() && !set.empty()) tied = "it reads none of " + own_text(result, set);
-      continue;
+    const Result there = values_at(set);
+    if (!is_wrong(there)) continue;
+    Variables taken = set;
+    std::erase_if(taken, [&](const auto& each) {
+      const auto own = result.variables.find(each.first);
+      return own == result.variables.end() || !use.takes(each.first, own->second);
+    });
+    const bool all = taken.size() == set.size();
+    const Result again = all || taken.empty() ? there : values_at(taken);
+    if (!taken.empty() && is_wrong(again) && !is_about_form(again.verdict)) {
+      return fail(result, taken, again);
     }
-    const Result there = values_at(read);
-    if (there.correct() || is_infrastructure_fault(there.verdict)) continue;
-    if (is_about_form(there.verdict)) {
-      tied = "at " + sizes_text(read) + " it is " + std::string(name_of(there.verdict)) + ": " +
-             there.message;
-      break;
-    }
-    // A number in its files that equals the variable's value may stand for it.
-    Variables certain = read;
-    std::erase_if(certain, [&](const auto& each) { return holds_own(each.first); });
-    if (certain.size() == read.size()) return fail(result, read, there);
-    if (!certain.empty()) {
-      const Result again = values_at(certain);
-      const bool wrong = !again.correct() && !is_infrastructure_fault(again.verdict);
-      if (wrong && !is_about_form(again.verdict)) return fail(result, certain, again);
-    }
-    tied = "at " + sizes_text(read) + " it is " + std::string(name_of(there.verdict)) +
-           ", and its files hold " + own_text(result, read) + " as numbers: " + there.message;
-    break;
+    add_note(result, "tied to its sizes, " + own_text(result, set) + ": at " + sizes_text(set) +
+                         " it is " + std::string(name_of(there.verdict)) + ": " + there.message);
+    return;
   }
-  if (!tied.empty()) add_note(result, "tied to its sizes: " + tied);
 }
 
 std::optional<HoldsAt> try_drawn_sizes(const std::vector<Variables>& sizes,
