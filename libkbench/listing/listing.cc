@@ -1,12 +1,11 @@
 // The task as `kbench show` and prompts show it, with repeated blocks once.
-#include "libkbench/listing/listing.h"
+#include "kbench/listing.h"
 
 #include <algorithm>
 #include <map>
 #include <sstream>
 
 #include "kbench/candidate.h"
-#include "kbench/listing.h"
 #include "libkbench/base/text.h"
 #include "libkbench/core/in_words.h"
 #include "libkbench/listing/printer.h"

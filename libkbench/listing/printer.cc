@@ -1,8 +1,9 @@
 #include "libkbench/listing/printer.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
+
+#include "libkbench/base/text.h"
 
 namespace kbench::listing {
 namespace {
@@ -21,75 +22,58 @@ std::set<std::string> with_names(const Graph& graph, std::set<std::string> taken
 
 Printer::Printer(const Graph& graph, const Program& program, std::set<std::string> taken)
     : graph_(graph), program_(program), series_(with_names(graph, std::move(taken))) {
-  find_remembered(program.lines);
+  for (const Block& block : program.blocks) {
+    for (const Line& line : block.lines) {
+      for (const Reference& reference : line.operands) {
+        if (reference.kind == Reference::Kind::history) remembered_.insert(reference.variable);
+      }
+    }
+  }
   for (const auto& [name, reference] : program.outputs) {
     if (reference.kind == Reference::Kind::history) remembered_.insert(reference.variable);
   }
 }
 
-void Printer::find_remembered(const std::vector<Line>& lines) {
-  for (const Line& line : lines) {
-    if (line.kind == Line::Kind::loop) find_remembered(line.loop->body);
-    for (const Reference& reference : line.operands) {
-      if (reference.kind == Reference::Kind::history) remembered_.insert(reference.variable);
-    }
-  }
-}
-
 std::string Printer::print(const std::string& indent) {
-  std::string text = print(program_.lines, indent, 1, "");
-  const Line end{.kind = Line::Kind::copy,
-                 .id = -1,
-                 .at = {{}},
-                 .nodes = {},
-                 .operands = {},
-                 .results = {},
-                 .loop = nullptr};
+  std::string text;
+  for (const Block& block : program_.blocks) {
+    if (block.times == 1) {
+      for (const Line& line : block.lines) text += print(line, indent);
+      continue;
+    }
+    const std::string pass = series_.open(block.times);
+    std::string body, condition;
+    for (const Line& line : block.lines) {
+      std::string passes;  // those that have this line, if not all do
+      if (std::ssize(line.at) != block.times) {
+        passes = listed(line.at, [](int at) { return std::to_string(at); });
+        passes = indent + "  if " + pass + " in [" + passes + "]:\n";
+      }
+      if (passes != condition) body += passes;
+      condition = passes;
+      body += print(line, indent + (passes.empty() ? "  " : "    "));
+    }
+    text += indent + "for " + pass + " in range(" + std::to_string(block.times) + "):\n";
+    for (const std::string& definition : series_.close()) {
+      text += indent + "  " + definition + "\n";
+    }
+    text += body;
+  }
   for (const auto& [name, reference] : program_.outputs) {
-    text += indent + name + " = " + operand(end, reference) + "\n";
+    text += indent + name + " = " + operand(Line(), reference) + "\n";
   }
   return text;
 }
 
-std::string Printer::print(const std::vector<Line>& lines, const std::string& indent, int64_t runs,
-                           const std::string& index) {
-  std::string text, condition;
-  for (const Line& line : lines) {
-    if (line.kind == Line::Kind::loop) {
-      condition.clear();
-      const auto& times = line.loop->times;
-      const std::string count = series_.number(line.at, times);
-      const std::string pass = series_.open(*std::max_element(times.begin(), times.end()));
-      const std::string body = print(line.loop->body, indent + "  ",
-                                     std::accumulate(times.begin(), times.end(), int64_t{0}), pass);
-      text += indent + "for " + pass + " in range(" + count + "):\n";
-      for (const std::string& definition : series_.close()) {
-        text += indent + "  " + definition + "\n";
-      }
-      text += body;
-      continue;
-    }
-    std::string passes;  // those that have this line, if not all do
-    if (int64_t(line.at.size()) != runs) {
-      for (const Passes& at : line.at)
-        passes += (passes.empty() ? "" : ", ") + std::to_string(at.back());
-      passes = "if " + index + " in [" + passes + "]:";
-    }
-    if (passes != condition && !passes.empty()) text += indent + passes + "\n";
-    condition = passes;
-    const std::string inside = indent + (condition.empty() ? "" : "  ");
-    std::string results;
-    for (const int result : line.results) {
-      results += (results.empty() ? "" : ", ") + program_.variables[size_t(result)];
-    }
-    text += inside + results + " = " +
-            (line.kind == Line::Kind::copy ? operand(line, line.operands[0]) : operation(line)) +
-            "\n";
-    for (const int result : line.results) {
-      if (!remembered_.contains(result)) continue;
-      const std::string more = after(program_.variables[size_t(result)]);
-      if (!more.empty()) text += inside + more + "\n";
-    }
+std::string Printer::print(const Line& line, const std::string& indent) {
+  const std::string results =
+      listed(line.results, [&](int result) { return program_.variables[size_t(result)]; });
+  std::string text = indent + results + " = " +
+                     (line.copy ? operand(line, line.operands[0]) : operation(line)) + "\n";
+  for (const int result : line.results) {
+    if (!remembered_.contains(result)) continue;
+    const std::string more = after(program_.variables[size_t(result)]);
+    if (!more.empty()) text += indent + more + "\n";
   }
   return text;
 }

@@ -47,10 +47,7 @@ class Printer {
   std::set<int> remembered_;  ///< variables whose past values are read
 
  private:
-  void find_remembered(const std::vector<Line>& lines);
-  /// `runs`: how often the lines run, not counting passes that lack some.
-  std::string print(const std::vector<Line>& lines, const std::string& indent, int64_t runs,
-                    const std::string& index);
+  std::string print(const Line& line, const std::string& indent);
 };
 
 }  // namespace kbench::listing

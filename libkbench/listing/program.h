@@ -5,16 +5,13 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kbench/graph.h"
 
 namespace kbench::listing {
-
-/// Pass numbers of the loops around a line, outermost first.
-using Passes = std::vector<int>;
 
 /// An operand, or the source of a copy, over all runs of its line.
 struct Reference {
@@ -29,31 +26,31 @@ struct Reference {
   std::vector<int64_t> counts;
 };
 
-struct Loop;
-
-/// An operator, a copy `variable = operand`, or a loop, in all its runs.
+/// An operator, or a copy `variable = operand`, in all its runs.
 struct Line {
-  enum class Kind { operation, copy, loop };
-  Kind kind = Kind::operation;
-  int id = -1;                      ///< unlike every other line's
-  std::vector<Passes> at;           ///< of each run; some passes may lack the line
+  bool copy = false;
+  std::vector<int> at = {0};        ///< the pass of each run; some passes may lack the line
   std::vector<int> nodes;           ///< operation: the node of each run
   std::vector<Reference> operands;  ///< operation: the inputs; copy: one
   std::vector<int> results;         ///< variables
-  std::shared_ptr<Loop> loop;
 };
 
-struct Loop {
-  std::vector<Line> body;
-  std::vector<int64_t> times;  ///< passes, each time the loop is entered: Line::at
+/// A loop, or lines that run once.
+struct Block {
+  std::vector<Line> lines;
+  int times = 1;
 };
 
 struct Program {
-  std::vector<Line> lines;
+  std::vector<Block> blocks;
   std::vector<std::string> variables;  ///< names; an output's own name if one line makes it
   /// "output = v3" at the end, for outputs whose last value has another name.
   std::vector<std::pair<std::string, Reference>> outputs;
 };
+
+/// Fills in operands, results, copies, variables and outputs of a program whose lines have their
+/// nodes. False if no variables make the program compute the graph; it must then not be used.
+bool name_variables(const Graph& graph, Program& program);
 
 /// The length of a program, in any unit.
 using Cost = std::function<double(const Program&)>;
@@ -62,5 +59,11 @@ using Cost = std::function<double(const Program&)>;
 /// Read line by line, the program gives exactly the graph's nodes in order, with their inputs;
 /// other folds are rejected.
 Program fold(const Graph& graph, const Cost& cost, size_t most_unfolded = 24);
+/// The graph, folded so that its listing is short.
+Program folded(const Graph& graph);
+
+/// What Python's programs call the inputs, by value id: their names, but for those that Python or
+/// the programs have a meaning for, which get a '_'.
+std::map<int, std::string> inputs_in_python(const Graph& graph);
 
 }  // namespace kbench::listing

@@ -8,7 +8,6 @@
 
 #include "kbench/error.h"
 #include "kbench/listing.h"
-#include "libkbench/listing/listing.h"
 #include "libkbench/listing/printer.h"
 
 namespace kbench {
@@ -28,7 +27,7 @@ bool is_taken(const std::string& name, bool constants) {
 }
 
 std::set<std::string> with_inputs(const Graph& graph) {
-  std::set<std::string> names = {"torch", "F", "p", "c", "all", "w", "end"};
+  std::set<std::string> names = {"torch", "F", "p", "c", "all", "w", "end", "layer"};
   for (const auto& [id, name] : inputs_in_python(graph)) names.insert(name);
   return names;
 }
@@ -282,11 +281,8 @@ class Code : public Printer {
       }
     }
     if (names != expected || layers == 1) return plain;
-    const std::string index = series_.open(layers);
-    series_.close();
-    return "[p[f\"" + prefix + "{w}_l{" + index + (both ? "}{end}" : "}") + "\"] for " + index +
-           " in range(" + std::to_string(layers) + ")" +
-           (both ? " for end in (\"\", \"_reverse\")" : "") +
+    return "[p[f\"" + prefix + "{w}_l{layer}" + (both ? "{end}" : "") + "\"] for layer in range(" +
+           std::to_string(layers) + ")" + (both ? " for end in (\"\", \"_reverse\")" : "") +
            " for w in (\"weight_ih\", \"weight_hh\", \"bias_ih\", \"bias_hh\")]";
   }
 

@@ -11,7 +11,7 @@
 #include "kbench/error.h"
 #include "kbench/listing.h"
 #include "libkbench/base/identifier.h"
-#include "libkbench/listing/listing.h"
+#include "libkbench/listing/program.h"
 
 namespace kbench {
 namespace {

@@ -6,48 +6,40 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
-
-#include "libkbench/listing/program.h"
 
 namespace kbench::listing {
 
-/// The loops around the line that is being printed, with the letters defined in each.
+/// What varies in the loop that is being printed, with the letters defined in it.
 class Series {
  public:
   /// `taken`: names that must not be used.
   explicit Series(std::set<std::string> taken) : taken_(std::move(taken)) {}
 
-  /// Enters a loop of at most `most` passes; returns the name of its pass number.
-  std::string open(int64_t most);
+  /// Enters a loop of so many passes; returns the name of its pass number.
+  std::string open(int times);
   /// Leaves the loop; returns its definitions in order: "A = 64 + 32*i".
   std::vector<std::string> close();
 
-  /// `values`: one for each run of the line; at[run]: its passes of the open loops.
-  std::string number(const std::vector<Passes>& at, const std::vector<int64_t>& values);
+  /// `values`: one for each run of the line; at[run]: its pass.
+  std::string number(const std::vector<int>& at, const std::vector<int64_t>& values);
   /// The same for texts; the part that varies is in braces: "layers.{i}.weight".
-  std::string name(const std::vector<Passes>& at, const std::vector<std::string>& names);
+  std::string name(const std::vector<int>& at, const std::vector<std::string>& names);
 
  private:
   struct Definition {
-    std::string letter;
-    std::vector<int64_t> values;  ///< by pass; empty for other kinds
-    std::string text;
-  };
-  struct Scope {
-    std::string index;
-    int64_t most = 0;
-    std::vector<Definition> definitions;
+    std::string letter, text;
+    std::vector<int64_t> values;  ///< by pass; empty for texts
   };
 
   std::string fresh(const char* letters);
-  std::string by_pass(size_t depth, const std::map<int, int64_t>& values);
-  std::string define(size_t depth, const std::string& text,
-                     const std::vector<int64_t>& values = {});
-  std::string indices(size_t depth) const;  ///< "[i][j]"
-  std::string part(const std::vector<Passes>& at, const std::vector<std::string>& parts);
+  std::string define(const std::string& text, const std::vector<int64_t>& values = {});
+  std::string part(const std::vector<int>& at, const std::vector<std::string>& parts);
 
-  std::vector<Scope> scopes_;
+  std::string index_;
+  int times_ = 1;
+  std::vector<Definition> definitions_;
   std::set<std::string> taken_;
 };
 

@@ -40,13 +40,14 @@ TEST(Code, HasLoopsAndKeepsWhatIsReadLater) {
 
 TEST(Code, CallsRecurrentLayersByTheirFlatWeights) {
   EXPECT_THAT(code_of("3/42"),
-              HasSubstr("torch.gru(x, h0, [p[f\"gru.{w}_l{i}{end}\"] for i in range(6) for end in "
-                        "(\"\", \"_reverse\") for w in (\"weight_ih\", \"weight_hh\", "
+              HasSubstr("torch.gru(x, h0, [p[f\"gru.{w}_l{layer}{end}\"] for layer in range(6) for "
+                        "end in (\"\", \"_reverse\") for w in (\"weight_ih\", \"weight_hh\", "
                         "\"bias_ih\", \"bias_hh\")], True, 6, 0.0, False, True, False)\n"));
-  EXPECT_THAT(code_of("3/37"),
-              HasSubstr("torch.lstm(x, (h0, c0), [p[f\"lstm.{w}_l{i}\"] for i in range(6) for w in "
-                        "(\"weight_ih\", \"weight_hh\", \"bias_ih\", \"bias_hh\")], True, 6, "
-                        "0.0, False, False, True)\n"));
+  EXPECT_THAT(
+      code_of("3/37"),
+      HasSubstr("torch.lstm(x, (h0, c0), [p[f\"lstm.{w}_l{layer}\"] for layer in range(6) for w "
+                "in (\"weight_ih\", \"weight_hh\", \"bias_ih\", \"bias_hh\")], True, 6, "
+                "0.0, False, False, True)\n"));
 }
 
 TEST(Code, JoinsValuesOfALoopAsTheListThatItIs) {
