@@ -95,7 +95,9 @@ class ModelVerbs : public ::testing::Test {
   std::unique_ptr<ScriptedServer> server_;
 };
 
-TEST_F(ModelVerbs, AskJudgeRepairAndGoOn) {
+class QuickModelVerbs : public ModelVerbs {};
+
+TEST_F(QuickModelVerbs, AskJudgeRepairAndGoOn) {
   serve(learner());
   const Said first = generate("--samples 1 --attempts 3");
   EXPECT_EQ(first.code, 0) << first.err;

@@ -49,7 +49,9 @@ class Candidates : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(Candidates, RunTakesSeveralCountsAndSums) {
+class QuickCandidates : public Candidates {};
+
+TEST_F(QuickCandidates, RunTakesSeveralCountsAndSums) {
   add("1/19", "a.yaml");
   add("1/1", "more/b.yaml");
   add_empty("c.yaml");
@@ -112,7 +114,7 @@ TEST_F(Candidates, TheMainJobCountsWhatWasRunAndNamesTheMissing) {
               MatchesRegex("(.|\n)*\n1 evaluation in ([0-9]+m)?[0-9]+s; 6 without a candidate\n"));
 }
 
-TEST_F(Candidates, RunComparesOneWithTheOther) {
+TEST_F(QuickCandidates, RunComparesOneWithTheOther) {
   add("1/1", "a.yaml");
   add("1/1", "b.yaml");
   // Fewer samples have no interval.

@@ -79,7 +79,9 @@ class Evaluation : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(Evaluation, PrintsALeaderboardAndWarnsOfASoftwareDevice) {
+class QuickEvaluation : public Evaluation {};
+
+TEST_F(QuickEvaluation, PrintsALeaderboardAndWarnsOfASoftwareDevice) {
   add_candidates({"1/19", "1/1"});
   const Said said = evaluate({"--task", "1/1,1/19", "--fast-p", "0,0.5,1"});
   EXPECT_EQ(said.code, 0) << said.err;
@@ -280,7 +282,7 @@ TEST_F(Evaluation, RunExitsWithOneWhenTheCandidateFails) {
   EXPECT_EQ(json::parse(said.out)["verdict"], "not_written") << said.out;
 }
 
-TEST_F(Evaluation, RunWithCheckCompilesAndMapsDiagnosticsToTheFile) {
+TEST_F(QuickEvaluation, RunWithCheckCompilesAndMapsDiagnosticsToTheFile) {
   write_file(folder_ / "good.yaml", kEmptyKernel);
   const Said good = run_program({"run", "--check", folder_ / "good.yaml", "--device", "cpu"});
   EXPECT_EQ(good.code, 0) << good.out << good.err;

@@ -66,7 +66,9 @@ class OwnTask : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(OwnTask, IsJudgedByItsFile) {
+class QuickOwnTask : public OwnTask {};
+
+TEST_F(QuickOwnTask, IsJudgedByItsFile) {
   const std::string run = "run set/gate.yaml --device cpu --measure-seconds 0.05 --json --tasks ";
   Said said = kbench(run + "tasks/");
   EXPECT_EQ(said.code, 0) << said.out << said.err;

@@ -147,7 +147,9 @@ class Serve : public ::testing::Test {
   }
 };
 
-TEST_F(Serve, EvaluatesFromMemoryAndFromDiskAndGoesOnAfterBadLines) {
+class QuickServe : public Serve {};
+
+TEST_F(QuickServe, EvaluatesFromMemoryAndFromDiskAndGoesOnAfterBadLines) {
   TemporaryFolder folder;
   const std::string relu = candidate("1/19");
   write_file(folder / "mine/relu.yaml", relu);
