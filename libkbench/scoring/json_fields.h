@@ -134,6 +134,8 @@ Json json_of(const T& value, Unset unset = Unset::left_out) {
     for (const auto& [key, member] : value) {
       if constexpr (std::same_as<typename T::key_type, TaskId>) {
         object[exact_name(key)] = json_of<Json>(member, unset);
+      } else if constexpr (std::is_enum_v<typename T::key_type>) {
+        object[std::string(name_of(key))] = json_of<Json>(member, unset);
       } else {
         object[key] = json_of<Json>(member, unset);
       }

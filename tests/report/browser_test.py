@@ -31,6 +31,15 @@ def test(page, html, shots):
     check(cells == page.eval("data.cells.length"), f"{cells} cells")
     check(page.eval("document.querySelectorAll('#charts svg').length") == 4, "four charts")
     check(page.eval("[...document.querySelectorAll('.chart .name')].every(n => n.textContent)"), "named lines")
+    check(page.eval("![...document.querySelectorAll('svg *')].some(n => /NaN|Infinity|undefined/.test(n.outerHTML))"), "no numbers that are none")
+    # Lines that end together, and one of a single point with values outside of the axis.
+    check(page.eval("""(() => { const heights = nameHeights([50, 50, 49, 214, 214]).sort((a, b) => a - b);
+      return heights.every((height, i) => i === 0 || height - heights[i - 1] > 11.9); })()"""), "names stand apart")
+    check(not page.eval("""(() => { const models = data.models;
+      data.models = [{name: '<b>', fast: [[0, -1, -2, 7]], fast_low: []}];
+      try { return /NaN|Infinity|undefined|<b>/.test(chart(kCharts[0]).querySelector('svg').outerHTML); }
+      finally { data.models = models; } })()"""), "one point is drawn, and its name is text")
+    check(page.eval("document.querySelectorAll('svg.whisker').length") > models, "intervals are drawn")
     check(page.eval("document.querySelectorAll('b').length") == 4, "no markup of a model's name")
     # Without colour: every cell has a text, and a label for those who listen.
     check(page.eval("[...document.querySelectorAll('td.c[role=gridcell]')].every(c => c.textContent.trim() && c.ariaLabel)"),

@@ -6,8 +6,6 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "harness/evaluate/report/conversations.h"
-#include "harness/evaluate/report/marks.h"
 #include "tests/metrics/made_attempts.h"
 #include "tests/report/folder.h"
 #include "tests/report/made_run.h"
@@ -61,9 +59,27 @@ TEST(ReportPage, NeedsNothingElse) {
     EXPECT_THAT(rest, Not(HasSubstr(other)));
   }
   EXPECT_THAT(page.html, HasSubstr("default-src 'none'"));
-  for (const char* hole : {"{\"data\":0}", "{style}", "{script}", "{charts}"}) {
+  for (const char* hole : {"{\"data\":0}", "{style}", "{script}"}) {
     EXPECT_THAT(page.html, Not(HasSubstr(hole)));
   }
+}
+
+TEST(ReportPage, HasTheTablesOfTheTerminalAndTheCurvesOfEachModel) {
+  const Page page;
+  std::vector<std::string> titles;
+  for (const auto& table : page.data["tables"]) titles.push_back(table["title"]);
+  EXPECT_EQ(titles, (std::vector<std::string>{"Leaderboard", "How far answers come",
+                                              "Attempt by attempt", "What they cost", "Together",
+                                              "At equal calls", "Two by two"}));
+  EXPECT_EQ(page.data["tables"][0]["rows"][0][0], "model");
+  ASSERT_EQ(page.data["models"].size(), 3u);
+  for (const auto& model : page.data["models"]) {
+    for (const char* curve : {"fast", "fast_low", "pass", "correct_by", "fast_by", "alone"}) {
+      EXPECT_GT(model[curve].size(), 1u) << curve;
+      for (const auto& point : model[curve]) EXPECT_EQ(point.size(), 4u) << curve;
+    }
+  }
+  EXPECT_GT(page.data["together"].size(), 1u);
 }
 
 TEST(ReportPage, CellsHaveConversationsCodeDiagnosticsAndTimes) {

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "harness/evaluate/report/figures.h"
 #include "tests/metrics/made_attempts.h"
 #include "tests/report/folder.h"
 #include "tests/report/made_run.h"
@@ -115,9 +114,6 @@ TEST(Report, OfAPlainResultsFileIsALeaderboard) {
   const std::string text = format_report(study, analysis);
   EXPECT_THAT(text, HasSubstr("2/2"));
   EXPECT_THAT(text, Not(HasSubstr("cost")));
-  const std::vector<Chart> figures = charts(analysis);
-  ASSERT_EQ(figures.size(), 1u);  // one sample, one attempt, one model
-  EXPECT_EQ(figures[0].id, "fast_p");
 }
 
 TEST(Report, SaysThatAModelHasNoPriceWhereItsTokensAreKnown) {
@@ -151,17 +147,6 @@ TEST(Report, NamesEveryFileAndWhatMayBeAMistake) {
   EXPECT_EQ(json["sources"].size(), 3u);
   EXPECT_EQ(json["notes"].size(), 1u);
   EXPECT_EQ(json["models"].size(), 2u);
-}
-
-TEST(Report, DrawsEveryCurveOfARunWithSeveralModels) {
-  const Made made(small());
-  std::vector<std::string> ids;
-  for (const Chart& chart : charts(made.analysis)) {
-    ids.push_back(chart.id);
-    EXPECT_FALSE(svg(chart, ChartUse::file).empty());
-  }
-  EXPECT_EQ(ids, (std::vector<std::string>{"fast_p", "pass_at_k", "by_attempt", "swarm"}));
-  EXPECT_FALSE(speedup_plot(made.study, made.analysis.models[0]).points.empty());
 }
 
 }  // namespace

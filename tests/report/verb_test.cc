@@ -21,11 +21,12 @@ struct RunFolder : TemporaryFolder {
   }
 };
 
-TEST(ReportVerb, PrintsTablesOrOneDocument) {
+TEST(ReportVerb, PrintsTablesOrOneDocumentAndWritesThePage) {
   const RunFolder folder;
-  const Said tables = run_program({"report", "run"}, folder.path());
+  const Said tables = run_program({"report", "run", "--html", "r.html"}, folder.path());
   EXPECT_EQ(tables.code, 0) << tables.err;
   EXPECT_THAT(tables.out, HasSubstr("pass@4"));
+  EXPECT_THAT(read_file(folder / "r.html"), HasSubstr("</html>"));
   const Said json = run_program(
       {"report", "run/", "--k", "2", "--fast-p", "0.5,1", "--task", "level1/1", "--json"},
       folder.path());
@@ -34,13 +35,6 @@ TEST(ReportVerb, PrintsTablesOrOneDocument) {
   EXPECT_EQ(document["tasks"], nlohmann::json({"level1/1"}));
   EXPECT_EQ(document["k"], nlohmann::json({2}));
   EXPECT_EQ(document["models"][0]["fast_p"].size(), 2u);
-}
-
-TEST(ReportVerb, WritesThePage) {
-  const RunFolder folder;
-  const Said said = run_program({"report", "run", "--html", "r.html"}, folder.path());
-  ASSERT_EQ(said.code, 0) << said.err;
-  EXPECT_THAT(read_file(folder / "r.html"), HasSubstr("</html>"));
 }
 
 TEST(ReportVerb, EscapesInItsDocumentWhatATerminalWouldNotShow) {

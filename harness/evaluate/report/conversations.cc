@@ -8,7 +8,6 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "harness/evaluate/report/run_files.h"
 #include "libkbench/core/in_words.h"
 #include "libkbench/scoring/run_names.h"
 

@@ -7,7 +7,7 @@ foreach(entry Html:page.html Style:page.css Script:page.js)
   file(READ ${FOLDER}/${file} content)
   string(APPEND text "const std::string_view kPage${name} = R\"kbench_page(${content})kbench_page\";\n")
 endforeach()
-file(WRITE ${OUTPUT} "#include \"harness/evaluate/report/page_files.h\"
+file(WRITE ${OUTPUT} "#include \"harness/evaluate/report/page.h\"
 
 namespace kbench::report {
 

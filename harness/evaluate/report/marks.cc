@@ -1,7 +1,6 @@
-#include "harness/evaluate/report/marks.h"
-
 #include <algorithm>
 
+#include "harness/evaluate/report/page.h"
 #include "kbench/error.h"
 
 namespace kbench::report {

@@ -3,15 +3,10 @@
 #include <algorithm>
 #include <map>
 
-#include "harness/evaluate/report/figures.h"
-#include "harness/evaluate/report/marks.h"
-#include "harness/evaluate/report/page_files.h"
-#include "harness/evaluate/report/svg_text.h"
-#include "harness/evaluate/report/tables_json.h"
+#include "harness/evaluate/report/tables.h"
 #include "kbench/error.h"
 #include "kbench/version.h"
 #include "libkbench/base/json_text.h"
-#include "libkbench/core/in_words.h"
 
 namespace kbench::report {
 namespace {
@@ -50,17 +45,10 @@ class Page {
   }
 
   std::string html() const {
-    std::string charts;
-    for (const Chart& chart : report::charts(analysis_)) {
-      charts += "<figure id=\"fig-" + chart.id + "\">" + svg(chart, ChartUse::page) +
-                "<figcaption><b>" + escaped(chart.title) + ".</b> <span class=\"y\">" +
-                escaped(chart.y_axis) + "</span></figcaption></figure>\n";
-    }
     std::string page(kPageHtml);
     // The data goes in last, so that nothing is replaced inside it.
     replace_all(page, "/*{style}*/", kPageStyle);
     replace_all(page, "/*{script}*/", kPageScript);
-    replace_all(page, "<!--{charts}-->", charts);
     const std::string json = json_text(data());
     constexpr std::string_view kData = "{\"data\":0}";
     const size_t at = page.find(kData);
@@ -120,10 +108,10 @@ class Page {
       numbers[conversations.included[i]] = i;
     }
     Json models = Json::array(), tasks = Json::array(), legend = Json::array();
-    for (const ModelReport& model : analysis_.models) {
-      Json json = json_of(model, study_, analysis_);
-      json.erase("tasks");
-      models.push_back(std::move(json));
+    Json tables = Json::array();
+    for (size_t m = 0; m < analysis_.models.size(); ++m) models.push_back(model_json(m));
+    for (const Table& table : report::tables(study_, analysis_)) {
+      tables.push_back({{"title", table.title}, {"rows", table.rows}, {"note", table.note}});
     }
     for (const TaskId& task : study_.scope.tasks) {
       const Task* known = lookup_task(task);
@@ -137,23 +125,60 @@ class Page {
       for (const Chain& chain : cell.chains) attempts += chain.attempts.size();
     }
     return {{"kbench", version()},
-            {"device", study_.device},
-            {"preset", preset_in_words(study_.preset, study_.dtype)},
-            {"software", study_.software_device},
-            {"notes", study_.notes},
+            {"heading", heading(study_, analysis_)},
+            {"remarks", remarks(study_, analysis_)},
             {"attempts", study_.recorded_attempts},
             {"longest", analysis_.attempts},
-            {"ks", analysis_.ks},
+            {"k", analysis_.ks.front()},
+            {"tables", tables},
             {"models", models},
+            {"together", analysis_.swarm ? curve_of(analysis_.swarm->together) : Json::array()},
             {"tasks", tasks},
             {"marks", legend},
             {"cells", cells(numbers)},
-            {"swarm", analysis_.swarm ? json_of(*analysis_.swarm, analysis_) : Json(nullptr)},
-            {"comparisons", json_of(analysis_.comparisons, analysis_)},
             {"shown", {conversations.included.size(), attempts}},
             {"limits", {limits_.text, limits_.reasoning, limits_.total}},
             {"texts", std::move(conversations.texts)},
             {"pool", std::move(conversations.pool)}};
+  }
+
+  /// Points of a curve: [x, y, low, high], without those that are undefined.
+  template <class X>
+  static Json curve_of(const std::vector<X>& xs, const std::vector<Score>& scores) {
+    Json points = Json::array();
+    for (size_t i = 0; i < scores.size(); ++i) {
+      const Score& at = scores[i];
+      if (at.value) points.push_back({xs[i], at.value->low, at.interval.low, at.interval.high});
+    }
+    return points;
+  }
+  static Json curve_of(const std::vector<SwarmPoint>& all) {
+    Json points = Json::array();
+    for (const SwarmPoint& at : all) {
+      if (at.calls > 0)
+        points.push_back({at.calls, at.solved->low, at.solved->low, at.solved->high});
+    }
+    return points;
+  }
+  static Json curve_of(const std::vector<ByAttempt>& all) {
+    Json points = Json::array();
+    for (const ByAttempt& at : all) {
+      points.push_back({at.attempt, at.share.low, at.interval.low, at.interval.high});
+    }
+    return points;
+  }
+
+  /// A model's name and curves.
+  Json model_json(size_t index) const {
+    const ModelReport& model = analysis_.models[index];
+    Json json = {{"name", model.name},
+                 {"fast", curve_of(analysis_.curve_ps, model.fast_curve)},
+                 {"fast_low", curve_of(analysis_.curve_ps, model.low_curve)},
+                 {"pass", curve_of(model.curve_ks, model.pass_curve)},
+                 {"correct_by", curve_of(model.correct_by)},
+                 {"fast_by", curve_of(model.fast_by)}};
+    if (analysis_.swarm) json["alone"] = curve_of(analysis_.swarm->members[index].alone);
+    return json;
   }
 
   /// Model by model, task by task.
@@ -169,7 +194,7 @@ class Page {
       const Draws& samples = model.samples_of[i % tasks];
       Json json = {{"n", samples.n}, {"c", samples.c}, {"lost", samples.lost}};
       if (winner.solved()) {
-        json["speedup"] = json_of(winner.speedup);
+        json["speedup"] = interval_json(winner.speedup);
         if (winner.confirmed) json["confirmed"] = confirmed_json(winner);
       }
       if (!cell.chains.empty()) {

@@ -1,10 +1,9 @@
-#include "harness/evaluate/report/run_files.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "harness/evaluate/report/conversations.h"
 #include "libkbench/scoring/run_names.h"
 
 namespace kbench::report {

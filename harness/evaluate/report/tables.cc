@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 
-#include "harness/evaluate/report/svg_text.h"
 #include "kbench/text.h"
 #include "libkbench/base/text_table.h"
 #include "libkbench/core/in_words.h"
@@ -13,7 +13,12 @@ namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-std::string table(const Rows& rows) { return text_table(rows, Side::right); }
+template <class... Args>
+std::string print(const char* format, Args... args) {
+  std::array<char, 128> text;
+  std::snprintf(text.data(), text.size(), format, args...);
+  return text.data();
+}
 
 /// "0.42 [0.31,0.53]", "0.42..0.51 [0.31,0.62]" where samples are lost.
 std::string text_of(const Score& score) {
@@ -44,25 +49,13 @@ std::string percent(int64_t part, int64_t whole) {
   return whole > 0 ? print("%.0f%%", 100.0 * double(part) / double(whole)) : "-";
 }
 
-std::string heading(const Study& study, const Analysis& analysis) {
-  const size_t models = study.participants.size(), tasks = study.scope.tasks.size();
-  std::string text = std::to_string(models) + (models == 1 ? " model, " : " models, ") +
-                     std::to_string(tasks) + (tasks == 1 ? " task, " : " tasks, ") +
-                     std::to_string(study.recorded_attempts) + " attempts";
-  if (analysis.attempts > 1) text += ", up to " + std::to_string(analysis.attempts) + " a sample";
-  if (!study.device.empty()) text += "; " + shown(study.device);
-  if (!study.preset.empty())
-    text += ", preset " + preset_in_words(shown(study.preset), study.dtype);
-  return text + "\n";
-}
-
-std::string leaderboard_text(const Study& study, const Analysis& analysis) {
+Table leaderboard(const Study& study, const Analysis& analysis) {
   std::vector<std::string> header = {"model", "solved"};
   for (const int k : analysis.ks) header.push_back("pass@" + std::to_string(k));
   for (const double p : analysis.thresholds) {
     if (p <= 0) continue;  // that is pass@k
     for (const int k : analysis.ks) {
-      header.push_back("fast_" + number(p) + "@" + std::to_string(k) + " (low)");
+      header.push_back(print("fast_%.3g@", p) + std::to_string(k) + " (low)");
     }
   }
   const bool sizes = std::ranges::any_of(analysis.models, [](const ModelReport& model) {
@@ -96,56 +89,11 @@ std::string leaderboard_text(const Study& study, const Analysis& analysis) {
     if (model.not_collapsing) add("  not collapsing", *model.not_collapsing);
     if (model.collapsing) add("  collapsing", *model.collapsing);
   }
-  return table(rows) +
-         "in brackets: 95% by bootstrap over tasks; best of k: geometric mean of max(speedup, 1)\n";
+  return {"Leaderboard", rows,
+          "in brackets: 95% by bootstrap over tasks; best of k: geometric mean of max(speedup, 1)"};
 }
 
-std::string notes(const Study& study, const Analysis& analysis) {
-  std::string text;
-  for (const std::string& note : study.notes) text += note + "\n";
-  for (const ModelReport& model : analysis.models) {
-    const std::string name = shown(model.name, 40);
-    if (model.lost > 0) {
-      text += name + ": nothing is known of " + of(model.lost, model.samples) +
-              " samples; scores lie between all of them wrong and all right\n";
-    }
-    for (size_t i = 0; i < analysis.ks.size(); ++i) {
-      if (model.pass[i].undefined == 0) continue;
-      text += name + ": k = " + std::to_string(analysis.ks[i]) + " is undefined for " +
-              std::to_string(model.pass[i].undefined) + " tasks, of which fewer samples exist\n";
-    }
-    if (model.confirmed > 0) {
-      text += name + ": " + of(model.confirmed, model.solved) +
-              " winners measured again with a fresh seed, and count as that";
-      if (model.withdrawn > 0) text += ", " + std::to_string(model.withdrawn) + " did not pass";
-      text += "\n";
-    }
-    if (model.unconfirmed > 0) {
-      text +=
-          name + ": " + of(model.unconfirmed, model.solved) +
-          " winners are the fastest of several measurements and were not measured again: they "
-          "count by their lower bound, set for that choice (kbench run RUN --confirm measures "
-          "them)\n";
-    }
-    const Funnel& sum = model.funnel.front();
-    if (sum.lenient > 0) {
-      text += name + ": " + std::to_string(sum.lenient) +
-              " candidates were found by overlooking something; strict pass@1 " +
-              short_text_of(model.strict) + "\n";
-    }
-    if (sum.with_builtins > 0) {
-      text += name + ": " + std::to_string(sum.with_builtins) +
-              " correct candidates use built-in operators; pass@1 of own kernels " +
-              short_text_of(model.own_kernels) + "\n";
-    }
-  }
-  if (study.software_device) {
-    text += "Timed on a software device (a CPU): the speedups say nothing about a GPU.\n";
-  }
-  return text;
-}
-
-std::string funnel_text(const Analysis& analysis) {
+Table funnel_table(const Analysis& analysis) {
   Rows rows = {{"funnel", "answers", "candidate", "fits task", "compiles", "runs", "correct",
                 "faster", "distinct", "unfinished"}};
   for (const ModelReport& model : analysis.models) {
@@ -156,11 +104,11 @@ std::string funnel_text(const Analysis& analysis) {
                     percent(f.correct, f.answered), percent(f.faster, f.answered),
                     std::to_string(f.distinct), std::to_string(f.unfinished)});
   }
-  return table(rows);
+  return {"How far answers come", rows};
 }
 
-std::string attempts_text(const Analysis& analysis) {
-  if (analysis.attempts < 2) return "";
+Table attempts_table(const Analysis& analysis) {
+  if (analysis.attempts < 2) return {};
   Rows rows = {{"correct by attempt"}};
   const int most = std::min(analysis.attempts, 10);
   for (int a = 1; a <= most; ++a) rows[0].push_back(std::to_string(a) + " (hazard)");
@@ -171,7 +119,7 @@ std::string attempts_text(const Analysis& analysis) {
       cells.push_back(print("%.3f (%.3f)", at.share.low, at.hazard()));
     }
   }
-  return table(rows);
+  return {"Attempt by attempt", rows};
 }
 
 std::string amount(const std::optional<double>& value, bool lower_bound, const char* format,
@@ -180,11 +128,11 @@ std::string amount(const std::optional<double>& value, bool lower_bound, const c
   return (lower_bound ? ">=" : "") + print(format, *value);
 }
 
-std::string cost_text(const Analysis& analysis) {
+Table cost_table(const Analysis& analysis) {
   const bool any = std::ranges::any_of(analysis.models, [](const ModelReport& model) {
     return model.spending.output.known > 0 || model.spending.cost.known > 0;
   });
-  if (!any) return "";
+  if (!any) return {};
   Rows rows = {{"cost", "tokens in", "tokens out", "out/attempt", "out/solved", "cost",
                 "cost/solved", "cost/faster"}};
   for (const ModelReport& model : analysis.models) {
@@ -203,7 +151,7 @@ std::string cost_text(const Analysis& analysis) {
                     s.solved > 0 ? tokens(s.output, s.solved) : "-", money(1),
                     s.solved > 0 ? money(s.solved) : "-", s.faster > 0 ? money(s.faster) : "-"});
   }
-  return table(rows);
+  return {"What they cost", rows};
 }
 
 /// The tasks a member alone is expected to solve with so many calls, interpolated between numbers
@@ -221,7 +169,8 @@ std::optional<double> solved_with(const std::vector<SwarmPoint>& alone, double c
 }
 
 /// All models together, and each alone, with equal numbers of calls.
-std::string equal_calls_text(const Analysis& analysis) {
+Table equal_calls_table(const Analysis& analysis) {
+  if (!analysis.swarm) return {};
   const Swarm& swarm = *analysis.swarm;
   Rows rows = {{"solved at equal calls"}, {"all models"}};
   for (const ModelReport& model : analysis.models) rows.push_back({"  " + shown(model.name, 40)});
@@ -239,11 +188,12 @@ std::string equal_calls_text(const Analysis& analysis) {
       rows[m + 2].push_back(alone ? print("%.3f", *alone) : "-");
     }
   }
-  return rows[0].size() > 1 ? "\n" + table(rows) : "";
+  if (rows[0].size() == 1) return {};
+  return {"At equal calls", rows};
 }
 
-std::string swarm_text(const Study& study, const Analysis& analysis) {
-  if (!analysis.swarm) return "";
+Table swarm_table(const Study& study, const Analysis& analysis) {
+  if (!analysis.swarm) return {};
   const Swarm& swarm = *analysis.swarm;
   Rows rows = {{"together", "solved", "won", "lost without", "of them faster"}};
   rows.push_back({"all models", of(swarm.solved, int64_t(study.scope.tasks.size()))});
@@ -253,11 +203,11 @@ std::string swarm_text(const Study& study, const Analysis& analysis) {
                     std::to_string(swarm.members[m].lost_solved),
                     std::to_string(swarm.members[m].lost_faster)});
   }
-  return table(rows) + equal_calls_text(analysis);
+  return {"Together", rows};
 }
 
-std::string comparisons_text(const Analysis& analysis) {
-  if (analysis.comparisons.empty()) return "";
+Table comparisons_table(const Analysis& analysis) {
+  if (analysis.comparisons.empty()) return {};
   const auto name = [&](uint32_t model) {
     const auto found = std::ranges::find(analysis.models, model, &ModelReport::model);
     return shown(found->name, 40);
@@ -273,22 +223,86 @@ std::string comparisons_text(const Analysis& analysis) {
                     print("%.3g", c.p)});
   }
   const size_t count = analysis.comparisons.size();
-  return table(rows) + "p: McNemar's exact test on solved tasks; " + std::to_string(count) +
-         (count == 1 ? " comparison was" : " comparisons were") + " made\n";
+  return {"Two by two", rows,
+          "p: McNemar's exact test on solved tasks; " + std::to_string(count) +
+              (count == 1 ? " comparison was" : " comparisons were") + " made"};
 }
 
 }  // namespace
 
-std::string format_report(const Study& study, const Analysis& analysis) {
-  const std::array<std::string, 6> parts = {
-      leaderboard_text(study, analysis), funnel_text(analysis),
-      attempts_text(analysis),           cost_text(analysis),
-      swarm_text(study, analysis),       comparisons_text(analysis)};
-  std::string text = heading(study, analysis);
-  for (const std::string& part : parts) {
-    if (!part.empty()) text += "\n" + part;
+std::string heading(const Study& study, const Analysis& analysis) {
+  const size_t models = study.participants.size(), tasks = study.scope.tasks.size();
+  std::string text = std::to_string(models) + (models == 1 ? " model, " : " models, ") +
+                     std::to_string(tasks) + (tasks == 1 ? " task, " : " tasks, ") +
+                     std::to_string(study.recorded_attempts) + " attempts";
+  if (analysis.attempts > 1) text += ", up to " + std::to_string(analysis.attempts) + " a sample";
+  if (!study.device.empty()) text += "; " + shown(study.device);
+  if (!study.preset.empty())
+    text += ", preset " + preset_in_words(shown(study.preset), study.dtype);
+  return text;
+}
+
+std::vector<std::string> remarks(const Study& study, const Analysis& analysis) {
+  std::vector<std::string> lines = study.notes;
+  for (const ModelReport& model : analysis.models) {
+    const auto say = [&, name = shown(model.name, 40)](const std::string& what) {
+      lines.push_back(name + ": " + what);
+    };
+    if (model.lost > 0) {
+      say("nothing is known of " + of(model.lost, model.samples) +
+          " samples; scores lie between all of them wrong and all right");
+    }
+    for (size_t i = 0; i < analysis.ks.size(); ++i) {
+      if (model.pass[i].undefined == 0) continue;
+      say("k = " + std::to_string(analysis.ks[i]) + " is undefined for " +
+          std::to_string(model.pass[i].undefined) + " tasks, of which fewer samples exist");
+    }
+    if (model.confirmed > 0) {
+      say(of(model.confirmed, model.solved) +
+          " winners measured again with a fresh seed, and count as that" +
+          (model.withdrawn > 0 ? ", " + std::to_string(model.withdrawn) + " did not pass" : ""));
+    }
+    if (model.unconfirmed > 0) {
+      say(of(model.unconfirmed, model.solved) +
+          " winners are the fastest of several measurements and were not measured again: they "
+          "count by their lower bound, set for that choice (kbench run RUN --confirm measures "
+          "them)");
+    }
+    const Funnel& sum = model.funnel.front();
+    if (sum.lenient > 0) {
+      say(std::to_string(sum.lenient) +
+          " candidates were found by overlooking something; strict pass@1 " +
+          short_text_of(model.strict));
+    }
+    if (sum.with_builtins > 0) {
+      say(std::to_string(sum.with_builtins) +
+          " correct candidates use built-in operators; pass@1 of own kernels " +
+          short_text_of(model.own_kernels));
+    }
   }
-  const std::string below = notes(study, analysis);
+  if (study.software_device) {
+    lines.push_back("Timed on a software device (a CPU): the speedups say nothing about a GPU.");
+  }
+  return lines;
+}
+
+std::vector<Table> tables(const Study& study, const Analysis& analysis) {
+  std::vector<Table> all = {leaderboard(study, analysis), funnel_table(analysis),
+                            attempts_table(analysis),     cost_table(analysis),
+                            swarm_table(study, analysis), equal_calls_table(analysis),
+                            comparisons_table(analysis)};
+  std::erase_if(all, [](const Table& table) { return table.rows.empty(); });
+  return all;
+}
+
+std::string format_report(const Study& study, const Analysis& analysis) {
+  std::string text = heading(study, analysis) + "\n";
+  for (const Table& table : tables(study, analysis)) {
+    text += "\n" + text_table(table.rows, Side::right);
+    if (!table.note.empty()) text += table.note + "\n";
+  }
+  std::string below;
+  for (const std::string& line : remarks(study, analysis)) below += line + "\n";
   return text + (below.empty() ? "" : "\n" + below);
 }
 

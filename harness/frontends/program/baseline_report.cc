@@ -17,9 +17,6 @@ std::string percent(double share) { return format_number(100 * share, 3) + "%"; 
 
 std::string time_text(double ms) { return format_number(ms, 4); }
 
-/// "2025-01-31", for plots and headings.
-std::string day_of(const Baseline& baseline) { return baseline.date.substr(0, 10); }
-
 std::string preset_text(const Baseline& baseline) {
   return preset_in_words(baseline.preset, baseline.dtype);
 }
@@ -139,38 +136,6 @@ std::string comparison_json(const BaselineComparison& comparison, const Baseline
     for (const TaskId& task : *tasks) json[key].push_back(to_string(task));
   }
   return json_text(document, 1) + "\n";
-}
-
-report::Plot roofline_plot(const Baseline& baseline) {
-  report::Plot plot;
-  plot.title = "Share of the roofline: the eager baseline on " + baseline.device;
-  plot.subtitle = "preset " + preset_text(baseline) + ", " + day_of(baseline) + "; copies at " +
-                  format_bytes(baseline.roofline.copy_bytes_per_s) + "/s, multiply-adds at " +
-                  format_flops(baseline.roofline.flops_per_s) + "/s";
-  plot.axis = "least time / measured time";
-  plot.filled = "least time of the task as one kernel";
-  plot.hollow = "least time with a kernel an operator";
-  for (const BaselineEntry& entry : baseline.tasks) {
-    if (!entry.timed() || !(entry.least_ms > 0)) continue;
-    plot.points.push_back({entry.task, entry.name, entry.roofline_share(), entry.eager_share()});
-  }
-  return plot;
-}
-
-report::Plot ratio_plot(const BaselineComparison& comparison, const Baseline& ours,
-                        const RecordedTimes& theirs) {
-  report::Plot plot;
-  plot.title = "Recorded time over the eager baseline's on " + ours.device;
-  plot.subtitle = "preset " + preset_text(ours) + ", " + day_of(ours) + "; against " +
-                  theirs.label() + "; geometric mean " + format_number(comparison.geomean);
-  plot.axis = ratio_text(ours, theirs);
-  plot.logarithmic = true;
-  plot.level_means = true;
-  plot.labelled_lowest = kWorst;
-  for (const ComparedTask& task : comparison.tasks) {
-    plot.points.push_back({task.task, task.name, task.ratio, std::nullopt});
-  }
-  return plot;
 }
 
 std::string recorded_notice(const RecordedTimes& theirs, const std::string& device) {

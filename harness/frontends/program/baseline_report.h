@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "harness/evaluate/report/svg_plot.h"
 #include "kbench/baseline.h"
 #include "kbench/recorded.h"
 
@@ -23,10 +22,6 @@ std::string format_comparison(const BaselineComparison& comparison, const Baseli
 /// The baseline as JSON with the comparison added.
 std::string comparison_json(const BaselineComparison& comparison, const Baseline& ours,
                             const RecordedTimes& theirs);
-
-report::Plot roofline_plot(const Baseline& baseline);
-report::Plot ratio_plot(const BaselineComparison& comparison, const Baseline& ours,
-                        const RecordedTimes& theirs);
 
 /// A line on where recorded times come from; warns if that is another device, or if they do not say
 /// their sizes.

@@ -1,7 +1,5 @@
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -22,8 +20,6 @@
 namespace kbench::program {
 namespace {
 
-namespace fs = std::filesystem;
-
 struct BaselineVerbOptions {
   TaskOptions tasks;
   SizeOptions size;
@@ -31,7 +27,7 @@ struct BaselineVerbOptions {
   int samples = BaselineOptions{}.passes;
   double max_seconds = BaselineOptions{}.max_seconds;
   std::string from, against, column;
-  std::string output, kernelbench, svg;
+  std::string output, kernelbench;
   bool mix_dtypes = false, json = false;
 };
 
@@ -39,15 +35,6 @@ struct BaselineVerbOptions {
 void require_writable(const std::string& path) {
   if (path.empty()) return;
   const NewFile file(path);
-}
-
-void require_folder(const std::string& path) {
-  if (path.empty()) return;
-  std::error_code failed;
-  fs::create_directories(path, failed);
-  if (failed || !fs::is_directory(path)) {
-    throw_io("make the folder", path, failed ? failed.value() : ENOTDIR);
-  }
 }
 
 /// Times of other sizes are reported before the first task is timed.
@@ -108,21 +95,9 @@ Baseline read_measured(const BaselineVerbOptions& options) {
   return baseline;
 }
 
-void write_plots(const std::string& folder, const Baseline& ours,
-                 const std::optional<RecordedTimes>& theirs,
-                 const std::optional<BaselineComparison>& comparison) {
-  if (const report::Plot plot = roofline_plot(ours); !plot.points.empty()) {
-    replace_file(fs::path(folder) / "roofline.svg", svg(plot));
-  }
-  if (comparison && !comparison->tasks.empty()) {
-    replace_file(fs::path(folder) / "ratio.svg", svg(ratio_plot(*comparison, ours, *theirs)));
-  }
-}
-
 int run_baseline(const BaselineVerbOptions& options) {
   std::optional<RecordedTimes> theirs;
   if (!options.against.empty()) theirs = read_recorded_times(options.against, options.column);
-  require_folder(options.svg);
   const Baseline ours = options.from.empty() ? measure(options, theirs) : read_measured(options);
   std::optional<BaselineComparison> comparison;
   if (theirs) {
@@ -131,7 +106,6 @@ int run_baseline(const BaselineVerbOptions& options) {
   }
 
   if (!options.kernelbench.empty()) write_kernelbench_baseline(options.kernelbench, ours);
-  if (!options.svg.empty()) write_plots(options.svg, ours, theirs, comparison);
   if (options.json) {
     const std::string text =
         comparison ? comparison_json(*comparison, ours, *theirs) : to_json(ours);
@@ -197,7 +171,7 @@ Verb add_baseline(Command program) {
       "reported and the rest goes on; exit code 1 then.",
       "  kbench baseline --task level1/1,level2/*\n"
       "  kbench baseline --preset v0.1 --output h200.json --kernelbench baseline_time_kbench.json\n"
-      "  kbench baseline --from h200.json --against torch.json --column eager_ms --svg plots");
+      "  kbench baseline --from h200.json --against torch.json --column eager_ms");
   options->tasks.add_to(app);
   options->size.add_to(app, /*with_auto=*/true);
   options->device.add_to(app);
@@ -206,8 +180,6 @@ Verb add_baseline(Command program) {
                     "Write what was measured as JSON; the file is replaced after every task");
   output.add_option("--kernelbench FILE", options->kernelbench,
                     "Write it in KernelBench's baseline format too, at the end");
-  output.add_option("--svg DIR", options->svg,
-                    "Draw roofline.svg, and with --against ratio.svg, into a folder");
   output.add_flag("--json", options->json, "The JSON document on standard output");
   add_measurement(app, *options);
   add_comparison(app, *options);

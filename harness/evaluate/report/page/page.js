@@ -15,9 +15,10 @@ function el(tag, attributes, ...children) {
   }
   return node;
 }
-function svgEl(tag, attributes) {
+function svgEl(tag, attributes, ...children) {
   const node = document.createElementNS('http://www.w3.org/2000/svg', tag);
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.append(...children);
   return node;
 }
 
@@ -25,7 +26,6 @@ function svgEl(tag, attributes) {
 const known = x => x !== null && x !== undefined;
 const plural = (n, one, many) => n + ' ' + (n === 1 ? one : many || one + 's');
 const grouped = n => String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, '\u2009');
-const fixed = (x, digits) => known(x) ? x.toFixed(digits).replace('-', '\u2212') : '\u221e';
 function speedText(x) {
   if (x >= 99.5) return x.toFixed(0);
   return x >= 9.95 ? x.toFixed(1) : x.toFixed(2);
@@ -36,134 +36,117 @@ function significant(x) {
   const size = Math.abs(x);
   return size >= 100 ? grouped(x) : size >= 1e-3 ? String(+x.toPrecision(3)) : x.toExponential(1);
 }
-function scoreText(score) {
-  if (!score.value) return 'undefined';
-  const {low, high} = score.value;
-  return low === high ? fixed(low, 3) : fixed(low, 3) + '\u2013' + fixed(high, 3);
-}
-function scoreCell(score) {
-  if (!score.value) return el('td', {title: plural(score.undefined, 'task') + ' with fewer samples'}, 'undefined');
-  const [low, high] = score.interval;
-  return el('td', {}, scoreText(score) + ' ', el('small', {}, '[' + fixed(low, 2) + ', ' + fixed(high, 2) + ']'));
-}
-/// The score as a dot, its interval as a line, on an axis from 0 to 1.
-function whisker(score, style) {
-  const cell = el('td', {class: 'whisker s' + style % 8, 'aria-hidden': 'true', style: 'color:var(--c)'});
-  if (!score.value) return cell;
-  const width = 92, x = value => 4 + value * (width - 8);
-  const svg = svgEl('svg', {width, height: 14, viewBox: '0 0 ' + width + ' 14'});
-  svg.append(svgEl('path', {class: 'axis', d: 'M4 13.5H' + (width - 4) + 'M4 11v3M' + x(1) + ' 11v3M' + x(.5) + ' 12v2'}));
-  svg.append(svgEl('path', {class: 'span', d: 'M' + x(score.interval[0]) + ' 6H' + x(score.interval[1])}));
-  svg.append(svgEl('circle', {class: 'dot', cx: x(score.value.low), cy: 6, r: 2.6}));
-  cell.append(svg);
-  return cell;
-}
-function amountText(amount, count, none) {
-  if (amount.sum === null || !(count > 0)) return amount.sum === null ? none || 'unknown' : '\u2013';
-  return (amount.lower_bound ? '\u2265\u2009' : '') + significant(amount.sum / count);
-}
-function fill(id, heads, rows) {
-  const table = byId(id);
-  table.append(el('thead', {}, el('tr', {}, ...heads.map(h => el('th', {scope: 'col', colspan: Array.isArray(h) ? h[1] : null}, Array.isArray(h) ? h[0] : h)))));
-  table.append(el('tbody', {}, ...rows));
-}
-const nameHead = (model, rank) => el('th', {scope: 'row', title: model.name}, rank ? el('small', {}, rank + '\u2002') : null, model.name);
 
 // --- tables --------------------------------------------------------------------------------------
-function leaderboard() {
-  const first = data.ks[0], last = data.ks[data.ks.length - 1];
-  const fast = data.models[0].fast_p.filter(score => score.p > 0);
-  const heads = ['model', 'solved', ['pass@' + first, 2]];
-  if (last !== first) heads.push('pass@' + last);
-  for (const score of fast) heads.push(['fast_' + score.p + '@' + first, score === fast[0] ? 2 : 1], 'at low');
-  heads.push('best of ' + last, 'median');
-  fill('board', heads, data.models.map((model, i) => {
-    const row = el('tr', {}, nameHead(model, i + 1));
-    const levels = Object.entries(model.levels).map(([level, own]) => 'level ' + level + ': ' + own.solved + ' of ' + own.tasks);
-    row.append(el('td', {title: levels.join('\n')}, model.solved, el('small', {}, '\u2009/\u2009' + data.tasks.length)));
-    row.append(whisker(model.pass[first], i), scoreCell(model.pass[first]));
-    if (last !== first) row.append(el('td', {title: model.pass[last].value ? model.pass[last].interval.map(x => fixed(x, 2)).join(' to ') : plural(model.pass[last].undefined, 'task') + ' with fewer samples'}, scoreText(model.pass[last])));
-    model.fast_p.filter(score => score.p > 0).forEach((score, j) => {
-      if (j === 0) row.append(whisker(score.at_point[first], i));
-      row.append(scoreCell(score.at_point[first]), el('td', {}, scoreText(score.at_low[first])));
-    });
-    const best = model.best_of[last], geometric = best.geometric;
-    row.append(geometric ? el('td', {}, (best.lower_bound ? '\u2265\u2009' : '') + fixed(geometric.point, 2) + '× ',
-                              el('small', {}, '[' + fixed(geometric.low, 2) + ', ' + fixed(geometric.high, 2) + ']'))
-                         : el('td', {}, 'undefined'));
-    row.append(el('td', {}, known(model.median_speedup) ? fixed(model.median_speedup, 2) + '×' : '\u2013'));
-    return row;
-  }));
-  byId('board-note').textContent = 'Brackets and whiskers: 95% over tasks. Best of ' + last + ': geometric mean of what a task gains by the best of ' + last + ' samples, 1 where none helps. Median: of the best candidate of each solved task.';
-  caveats();
+/// A share as a dot, its interval as a line, on an axis from 0 to 1.
+function whisker(value, low, high) {
+  const width = 92, x = share => 4 + share * (width - 8);
+  return svgEl('svg', {class: 'whisker', width, height: 14, viewBox: '0 0 ' + width + ' 14', 'aria-hidden': 'true'},
+    svgEl('path', {class: 'axis', d: 'M4 13.5H' + (width - 4) + 'M4 11v3M' + x(1) + ' 11v3M' + x(.5) + ' 12v2'}),
+    svgEl('path', {class: 'span', d: 'M' + x(low) + ' 6H' + x(high)}),
+    svgEl('circle', {class: 'dot', cx: x(value), cy: 6, r: 2.6}));
+}
+/// What stands in brackets is small. The first share of a row is drawn, a percentage has a bar.
+function tableRow([name, ...texts]) {
+  const row = el('tr', {}, el('th', {scope: 'row', class: name.startsWith('  ') ? 'part' : null}, name.trim()));
+  let drawn = false;
+  for (const text of texts) {
+    const [, value, brackets] = text.match(/^(.*?)( ?[[(].*)?$/);
+    const share = !drawn && text.match(/^([01]\.\d{3}).* \[([01]\.\d+),([01]\.\d+)\]/);
+    const cell = el('td', {}, share ? whisker(...share.slice(1).map(Number)) : null, value, brackets ? el('small', {}, brackets) : null);
+    drawn = drawn || share;
+    if (/^\d+%$/.test(text)) cell.append(el('span', {class: 'bar', style: 'width:' + text}));
+    row.append(cell);
+  }
+  return row;
+}
+function tableNode({title, rows: [heads, ...rows], note}, index) {
+  const table = el('table', {class: 'numbers'}, el('thead', {}, el('tr', {}, ...heads.map(head => el('th', {scope: 'col'}, head)))), el('tbody', {}, ...rows.map(tableRow)));
+  return el('section', {'aria-labelledby': 'h-' + index}, el('h2', {id: 'h-' + index}, title),
+    el('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': title}, table), note ? el('p', {class: 'note'}, note) : null);
 }
 
-/// What scores rest on, where there is something to say.
-function caveats() {
-  const models = data.models, any = take => models.some(model => take(model) > 0);
-  const apart = model => model.not_collapsing && model.collapsing ? 1 : 0;
-  const columns = [
-    [model => model.lost_samples, 'nothing known of', model => grouped(model.lost_samples) + '\u2009/\u2009' + grouped(model.samples) + ' samples'],
-    [model => model.confirmed, 'winners measured again', model => model.confirmed + '\u2009/\u2009' + model.solved],
-    [model => model.withdrawn, 'did not pass again', model => model.withdrawn],
-    [model => model.unconfirmed, 'chosen among several, not measured again', model => model.unconfirmed + '\u2009/\u2009' + model.solved],
-    [model => model.funnel[0].lenient, 'leniently found', model => grouped(model.funnel[0].lenient)],
-    [model => model.funnel[0].lenient, 'strict pass@1', model => scoreText(model.strict)],
-    [model => model.funnel[0].with_builtins, 'correct with built-ins', model => grouped(model.funnel[0].with_builtins)],
-    [model => model.funnel[0].with_builtins, 'own kernels’ pass@1', model => scoreText(model.own_kernels)],
-    [model => model.funnel[0].tried_at_sizes, 'general pass@1', model => scoreText(model.general)],
-    [apart, 'pass without tasks that collapse', model => scoreText(model.not_collapsing.pass)],
-    [apart, 'fast_1 without tasks that collapse', model => scoreText(model.not_collapsing.fast_1)],
-  ].filter(column => any(column[0]));
-  if (!columns.length) return;
-  byId('s-caveats').hidden = false;
-  fill('caveats', ['what they rest on', ...columns.map(column => column[1])], models.map(model =>
-    el('tr', {}, nameHead(model), ...columns.map(column => el('td', {}, column[2](model))))));
-  const notes = [];
-  if (any(model => model.lost_samples)) notes.push('Where samples are lost, scores lie between all of them wrong and all right.');
-  if (any(model => model.unconfirmed)) notes.push('The fastest of several measurements, where it was not measured again, counts by its lower bound, set for that choice.');
-  byId('caveats-note').textContent = notes.join(' ');
-}
-
-function funnel() {
-  const stages = [['candidates', 'hold a candidate'], ['resolved', 'fit the task'], ['compiled', 'compile'], ['ran', 'run'], ['correct', 'are correct'], ['faster', 'are faster']];
-  fill('funnel', ['of the answers of', 'answers', ...stages.map(s => s[1]), 'distinct', 'unfinished'], data.models.map((model, i) => {
-    const f = model.funnel[0];
-    const row = el('tr', {class: 's' + i % 8}, nameHead(model), el('td', {}, grouped(f.answered)));
-    for (const [stage] of stages) {
-      const share = f.answered ? f[stage] / f.answered : 0;
-      row.append(el('td', {title: f[stage] + ' of ' + f.answered}, f.answered ? Math.round(share * 100) + '%' : '\u2013',
-                    el('span', {class: 'bar', style: 'color:var(--c);width:' + (share * 100).toFixed(1) + '%'})));
+// --- charts --------------------------------------------------------------------------------------
+// The vertical axis is a share from 0 to 1. At most eight models are drawn, each in its own style.
+const kWidth = 460, kHeight = 250, kLeft = 38, kRight = 122, kTop = 12, kBottom = 36, kNameHeight = 12;
+const kMarks = [
+  ['m-2.6 0a2.6 2.6 0 1 0 5.2 0a2.6 2.6 0 1 0 -5.2 0', 'dot'],
+  ['m-2.5 -2.5h5v5h-5z', 'dot'],
+  ['m0 -3.5l3.2 5.6h-6.4z', 'dot'],
+  ['m0 -3.4l3.4 3.4l-3.4 3.4l-3.4 -3.4z', 'dot'],
+  ['m0 3.5l3.2 -5.6h-6.4z', 'dot full'],
+  ['m-3.2 0h6.4m-3.2 -3.2v6.4', 'dot'],
+  ['m-2.5 -2.5l5 5m0 -5l-5 5', 'dot'],
+  ['m-2.6 0a2.6 2.6 0 1 0 5.2 0a2.6 2.6 0 1 0 -5.2 0', 'dot full'],
+];
+const kCharts = [
+  {title: 'fast_p@' + data.k + ' against p', x: 'p: times the baseline’s speed', y: 'share of tasks correct and more than p times as fast', mark: 1, steps: true, of: 'fast', below: 'fast_low'},
+  {title: 'pass@k', x: 'k samples', y: 'share of tasks solved by one of k samples', log: true, least: 2, of: 'pass'},
+  {title: 'Correct by attempt', x: 'attempt', y: 'share of samples correct by then; thin: fast_1', least: 2, of: 'correct_by', below: 'fast_by'},
+  {title: 'All models together, at equal calls', x: 'calls a task', y: 'share of tasks solved by then', log: true, least: 2, of: 'alone', together: true},
+];
+/// A readable number of ticks.
+function ticksOf(first, last, log) {
+  const most = 8, ticks = [];
+  if (log) {
+    for (let decade = 10 ** Math.floor(Math.log10(first)); decade <= last; decade *= 10) {
+      for (const tick of [decade, 2 * decade, 5 * decade]) if (tick >= first * .999 && tick <= last * 1.001) ticks.push(tick);
     }
-    row.append(el('td', {}, grouped(f.distinct)), el('td', {}, grouped(f.unfinished)));
-    return row;
-  }));
+    return ticks.length > most ? ticks.filter(tick => Math.abs(Math.log10(tick) - Math.round(Math.log10(tick))) < .01) : ticks;
+  }
+  let step = 10 ** Math.floor(Math.log10(last - first));
+  while ((last - first) / step > most) step *= 2;
+  for (const part of [.5, .4]) if ((last - first) / (step * part) <= most) step *= part;
+  for (let tick = Math.ceil(first / step) * step; tick <= last * 1.001; tick += step) ticks.push(Math.abs(tick) < step / 1000 ? 0 : tick);
+  return ticks;
 }
-
-function cost() {
-  if (!data.models.some(m => m.spending.output_tokens.sum !== null || m.spending.cost.sum !== null)) return;
-  byId('s-cost').hidden = false;
-  fill('cost', ['model', 'tokens in', 'tokens out', 'out an answer', 'out a solved task', 'cost', 'a solved task', 'a faster task'], data.models.map(model => {
-    const s = model.spending, none = s.input_tokens.known > 0 && s.output_tokens.known > 0 ? 'no price' : 'unknown';
-    return el('tr', {}, nameHead(model), ...[[s.input_tokens, 1], [s.output_tokens, 1], [s.output_tokens, s.attempts], [s.output_tokens, s.solved],
-      [s.cost, 1, none], [s.cost, s.solved, none], [s.cost, s.faster, none]].map(amount => el('td', {}, amountText(...amount))));
-  }));
+/// The heights of the names: as near to their lines' ends as possible without overlapping.
+function nameHeights(ends) {
+  const order = ends.map((end, i) => i).sort((a, b) => ends[a] - ends[b]), heights = [];
+  let last = kTop - kNameHeight, next = kHeight - kBottom + kNameHeight;
+  for (const i of order) last = heights[i] = Math.max(ends[i], last + kNameHeight);
+  for (const i of order.reverse()) next = heights[i] = Math.min(heights[i], next - kNameHeight);
+  return heights;
 }
-
-function together() {
-  if (!data.swarm) return;
-  byId('s-together').hidden = false;
-  const rows = data.swarm.members.map((member, i) => el('tr', {}, nameHead(member), el('td', {}, data.models[i].solved),
-    el('td', {}, member.won), el('td', {}, member.lost_solved), el('td', {}, member.lost_faster)));
-  rows.unshift(el('tr', {}, el('th', {scope: 'row'}, 'all together'), el('td', {}, data.swarm.solved), el('td'), el('td'), el('td')));
-  fill('swarm', ['model', 'tasks solved', 'best candidate', 'lost without it', 'of them faster'], rows);
-  fill('pairs', ['compared', 'difference of pass@' + data.ks[0], 'only the first', 'only the second', 'p'], data.comparisons.map(c =>
-    el('tr', {}, el('th', {scope: 'row'}, c.first + ' \u2212 ' + c.second),
-      el('td', {}, c.difference ? fixed(c.difference.point, 3) + ' ' : 'undefined',
-        c.difference ? el('small', {}, '[' + fixed(c.difference.low, 3) + ', ' + fixed(c.difference.high, 3) + ']') : null),
-      el('td', {}, c.only_first), el('td', {}, c.only_second), el('td', {}, significant(c.p)))));
-  byId('pairs-note').textContent = 'Differences are of the same resampled tasks. p is McNemar’s exact test on the tasks solved by any sample; ' +
-    plural(data.comparisons.length, 'comparison was', 'comparisons were') + ' made.';
+function chart(spec) {
+  const lines = data.models.slice(0, spec.together ? 7 : 8).map((model, style) => ({name: model.name, style, points: model[spec.of] || [], below: model[spec.below] || []}));
+  if (spec.together) lines.push({name: 'all together', style: 7, points: data.together, below: []});
+  if (!lines.some(line => line.points.length >= (spec.least || 1))) return null;
+  const drawn = lines.filter(line => line.points.length), xs = drawn.flatMap(line => line.points.map(point => point[0]));
+  const scaled = value => spec.log ? Math.log(value) : value;
+  const first = Math.min(...xs), last = Math.max(...xs) > first ? Math.max(...xs) : first + 1;
+  const round = value => +value.toFixed(1);
+  const x = value => round(kLeft + (scaled(value) - scaled(first)) / (scaled(last) - scaled(first)) * (kWidth - kLeft - kRight));
+  const y = share => round(kHeight - kBottom - Math.max(0, Math.min(1, share)) * (kHeight - kTop - kBottom));
+  const curve = (points, at) => points.map((point, i) => (i && spec.steps ? 'H' + x(point[0]) : '') + (i ? 'L' : 'M') + x(point[0]) + ' ' + y(point[at])).join('');
+  // A value holds from its x on where there are steps.
+  const band = points => curve(points, 3) + points.map((point, i) => (spec.steps && i + 1 < points.length ? 'V' + y(point[2]) : '') + 'L' + x(point[0]) + ' ' + y(point[2])).reverse().join('') + 'Z';
+  const svg = svgEl('svg', {class: 'chart', viewBox: '0 0 ' + kWidth + ' ' + kHeight, role: 'img', 'aria-label': spec.title + ': ' + spec.y});
+  const path = (to, name, d) => to.append(svgEl('path', {class: name, d}));
+  const words = (to, attributes, text) => { const node = svgEl('text', attributes); node.textContent = text; to.append(node); };
+  for (const tick of [0, .2, .4, .6, .8, 1]) {
+    path(svg, tick ? 'grid' : 'axis', 'M' + kLeft + ' ' + y(tick) + 'H' + (kWidth - kRight));
+    words(svg, {class: 'tick', x: kLeft - 6, y: y(tick) + 3.5, 'text-anchor': 'end'}, tick.toFixed(1));
+  }
+  for (const tick of ticksOf(first, last, spec.log)) {
+    path(svg, 'axis', 'M' + x(tick) + ' ' + y(0) + 'v4');
+    words(svg, {class: 'tick', x: x(tick), y: y(0) + 15, 'text-anchor': 'middle'}, +tick.toPrecision(4));
+  }
+  if (spec.mark) path(svg, 'mark-x', 'M' + x(spec.mark) + ' ' + y(0) + 'V' + y(1));
+  words(svg, {class: 'label', x: (kLeft + kWidth - kRight) / 2, y: kHeight - 5, 'text-anchor': 'middle'}, spec.x);
+  const heights = nameHeights(drawn.map(line => y(line.points.at(-1)[1])));
+  for (const [i, line] of [...drawn.entries()].reverse()) {  // the first last, on top
+    const group = svgEl('g', {class: 's' + line.style}), end = line.points.at(-1), [shape, name] = kMarks[line.style];
+    path(group, 'band', band(line.points));
+    if (line.below.length) path(group, 'below', curve(line.below, 1));
+    path(group, 'line', curve(line.points, 1));
+    const every = Math.ceil(line.points.length / 10);  // a mark at each point, or at about ten of many
+    for (const point of line.points.filter((_, j) => j % every === 0)) path(group, name, 'M' + x(point[0]) + ' ' + y(point[1]) + shape);
+    path(group, 'leader', 'M' + (x(end[0]) + 4) + ' ' + y(end[1]) + 'L' + (kWidth - kRight + 6) + ' ' + heights[i]);
+    words(group, {class: 'name', x: kWidth - kRight + 8, y: heights[i] + 3.5}, line.name.length > 16 ? line.name.slice(0, 15) + '…' : line.name);
+    svg.append(group);
+  }
+  return el('figure', {}, svg, el('figcaption', {}, el('b', {}, spec.title + '.'), ' ' + spec.y));
 }
 
 // --- the grid ------------------------------------------------------------------------------------
@@ -351,22 +334,12 @@ byId('detail').addEventListener('click', event => { if (event.target === byId('d
 
 // --- the page ------------------------------------------------------------------------------------
 function page() {
-  const several = data.longest > 1 ? ', up to ' + data.longest + ' a sample' : '';
-  byId('lede').textContent = plural(data.models.length, 'model') + ', ' + plural(data.tasks.length, 'task') + ', ' + plural(data.attempts, 'attempt') + several +
-    (data.device ? '. Judged on ' + data.device : '') + (data.preset ? ' at preset ' + data.preset : '') + '.';
-  if (data.software) {
-    byId('warning').hidden = false;
-    byId('warning').textContent = 'Timed on a software device (a CPU): the speedups say nothing about a GPU.';
-  }
-  byId('notes').append(...data.notes.map(note => el('p', {class: 'note'}, note)));
-  for (const name of document.querySelectorAll('.chart .name')) {
-    const style = +name.dataset.style, text = name.closest('#fig-swarm') && style === 7 ? 'all together' : data.models[style].name;
-    name.textContent = text.length > 16 ? text.slice(0, 15) + '…' : text;
-  }
-  leaderboard();
-  funnel();
-  cost();
-  together();
+  byId('lede').textContent = data.heading + '.';
+  byId('remarks').append(...data.remarks.map(remark => el('p', {class: 'note'}, remark)));
+  const [leaderboard, ...others] = data.tables.map(tableNode);
+  byId('first').append(leaderboard);
+  byId('charts').append(...kCharts.map(chart).filter(Boolean));
+  byId('tables').append(...others);
   grids();
   legend();
   const [included, all] = data.shown, [text, thoughts, total] = data.limits;
