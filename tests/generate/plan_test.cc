@@ -13,15 +13,15 @@ namespace {
 
 TEST(PlanTest, NumbersEveryChainOnce) {
   for (const auto order : {Plan::Order::task, Plan::Order::sample}) {
-    const Plan plan(select_tasks("1/19-22,2/1"), {"a", "b", "c"}, 7, Plan::Strategy::repair, order);
+    const Plan plan(select_tasks("1/19-22,2/1"), {"a", "b", "c"}, 7, order);
     ASSERT_EQ(plan.chains(), 5u * 3 * 7);
     std::set<std::tuple<uint32_t, uint32_t, int>> seen;
     for (uint32_t number = 0; number < plan.chains(); ++number) {
       const Plan::Chain chain = plan.chain(number);
       EXPECT_EQ(plan.number(chain), number);
-      EXPECT_EQ(plan.find(plan.lanes()[chain.lane], plan.tasks()[chain.task]->id, chain.sample),
+      EXPECT_EQ(plan.find(plan.members()[chain.member], plan.tasks()[chain.task]->id, chain.sample),
                 number);
-      seen.emplace(chain.lane, chain.task, chain.sample);
+      seen.emplace(chain.member, chain.task, chain.sample);
     }
     EXPECT_EQ(seen.size(), plan.chains());
   }
@@ -37,32 +37,17 @@ TEST(PlanTest, FindsNothingThatIsNotPartOfIt) {
 
 TEST(PlanTest, OrderByTaskAndOrderBySample) {
   const Plan by_task(select_tasks("1/19-20"), {"a"}, 3);
-  const Plan by_sample(select_tasks("1/19-20"), {"a"}, 3, Plan::Strategy::repair,
-                       Plan::Order::sample);
+  const Plan by_sample(select_tasks("1/19-20"), {"a"}, 3, Plan::Order::sample);
   EXPECT_EQ(by_task.chain(2).task, 0u);
   EXPECT_EQ(by_task.chain(3).task, 1u);
   EXPECT_EQ(by_sample.chain(1).task, 1u);
   EXPECT_EQ(by_sample.chain(1).sample, 1);
 }
 
-TEST(PlanTest, ARelayGoesRoundAndEveryModelBeginsAsOften) {
-  const Plan plan(select_tasks("1/19"), {"a", "b", "c"}, 6, Plan::Strategy::relay);
-  EXPECT_THAT(plan.lanes(), ::testing::ElementsAre("a+b+c"));
-  std::vector<int> begins(3);
-  for (uint32_t number = 0; number < plan.chains(); ++number) {
-    const Plan::Chain chain = plan.chain(number);
-    ++begins[plan.member(chain, 1)];
-    EXPECT_EQ(plan.member(chain, 2), (plan.member(chain, 1) + 1) % 3);
-    EXPECT_EQ(plan.member(chain, 4), plan.member(chain, 1));
-  }
-  EXPECT_THAT(begins, ::testing::Each(2));
-}
-
 TEST(PlanTest, RefusesWhatMakesNoSense) {
   EXPECT_THROW(Plan({}, {"a"}, 1), Error);
   EXPECT_THROW(Plan(select_tasks("1/19"), {}, 1), Error);
   EXPECT_THROW(Plan(select_tasks("1/19"), {"a", "a"}, 1), Error);
-  EXPECT_THROW(Plan(select_tasks("1/19"), {"a"}, 1, Plan::Strategy::relay), Error);
   EXPECT_THROW(Plan(select_tasks("1/*"), {"a"}, 2'000'000'000), Error);
 }
 

@@ -129,31 +129,6 @@ TEST_F(QuickModelVerbs, AskJudgeRepairAndGoOn) {
   EXPECT_EQ((first.out + first.err + other.err).find("sk-very"), std::string::npos);
 }
 
-TEST_F(ModelVerbs, ChoicesOfTheModelsFileAreSamplesOfOneRequest) {
-  serve([](const Seen& seen, size_t) {
-    nlohmann::json json = nlohmann::json::parse(body(""));
-    const int count = nlohmann::json::parse(seen.body).value("n", 1);
-    const nlohmann::json choice = json.at("choices").at(0);
-    json["choices"].clear();
-    for (int i = 0; i < count; ++i) {
-      json["choices"].push_back(choice);
-      json["choices"].back()["index"] = i;
-      json["choices"].back()["message"]["content"] = relu("max(x[i], 0.0)", std::to_string(i));
-    }
-    return Line{.body = json.dump()};
-  });
-  write_file(folder_ / "models.yaml", "models:\n  - {name: coder, url: \"" + server_->url() +
-                                          "\", model: m, send: {stream: false, choices: 3}}\n");
-  const Said said = kbench(
-      "generate run --models models.yaml --task 1/19 --samples 4 --jobs 1 --no-judge "
-      "--preset smoke");
-  EXPECT_EQ(said.code, 0) << said.err;
-  EXPECT_EQ(server_->count(), 2u);
-  EXPECT_THAT(said.out, HasSubstr("tokens 2k in, 400 out"));
-  ASSERT_THAT(attempts(), SizeIs(4));
-  EXPECT_NE(attempts().at(0).candidate_hash, attempts().at(1).candidate_hash);
-}
-
 TEST_F(ModelVerbs, UnjudgedCandidatesAreJudgedLater) {
   serve([](const Seen&, size_t) { return Line{.body = body(relu("max(x[i], 0.0)"))}; });
   const Said kept = kbench(
@@ -462,7 +437,6 @@ TEST_F(ModelVerbs, RefusesContradictoryFlagsBeforeAsking) {
   EXPECT_THAT(generate("--model nobody").err, HasSubstr("has no model 'nobody'; it has coder"));
   EXPECT_THAT(generate("--no-judge --attempts 2").err, HasSubstr("--attempts 1"));
   EXPECT_THAT(generate("--goal quick").err, HasSubstr("'faster:P'"));
-  EXPECT_THAT(generate("--strategy relay").err, HasSubstr("at least two models"));
   EXPECT_THAT(
       kbench("generate run --models models.yaml --task 1/19 --prompt nowhere" KBENCH_SHORTLY).err,
       HasSubstr("nowhere"));

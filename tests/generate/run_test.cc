@@ -388,27 +388,6 @@ TEST_F(RunTest, JudgesAgainWhatFailedThroughNoFaultOfTheCandidate) {
   EXPECT_EQ(next.status.spent.input, 100);
 }
 
-TEST_F(RunTest, RelaysFromModelToModel) {
-  const auto wrong = model("a", [](const Asked& asked) {
-    return answer_with("wrong", std::to_string(asked.attempt) + std::to_string(asked.sample));
-  });
-  const auto right = model("b", [](const Asked& asked) {
-    return answer_with(asked.attempt < 2 ? "wrong" : "right 1", std::to_string(asked.sample));
-  });
-  EXPECT_TRUE(run(options(plan({"a", "b"}, 2, "1/19", Plan::Strategy::relay), {wrong, right}, 4))
-                  .complete());
-  // The first chain begins with a, the second with b.
-  EXPECT_THAT(wrong->requests(),
-              UnorderedElementsAre(Pair("level1/19 s1 a1", 1), Pair("level1/19 s2 a2", 1)));
-  EXPECT_THAT(right->requests(),
-              UnorderedElementsAre(Pair("level1/19 s1 a2", 1), Pair("level1/19 s2 a1", 1),
-                                   Pair("level1/19 s2 a3", 1)));
-  for (const Attempt& attempt : attempts()) {
-    EXPECT_EQ(attempt.model, "a+b");
-    EXPECT_THAT(attempt.answered_by, ::testing::AnyOf("a", "b"));
-  }
-}
-
 TEST_F(RunTest, KeepsCandidatesUnjudgedAndJudgesThemLater) {
   const auto one = model("m", [](const Asked& asked) {
     return asked.sample == 1 ? answer_with("right 1") : "nothing";
@@ -585,96 +564,6 @@ TEST_F(RunTest, BuiltInStepsAreRefusedUnlessAllowed) {
   EXPECT_EQ(attempt.verdict, Verdict::invalid_candidate);
   EXPECT_TRUE(attempt.operator_steps);
   EXPECT_THAT(results().at(0).message, HasSubstr("built-in operators"));
-}
-
-/// Answers several samples a request; the request's tokens are its first answer's. From `failing`
-/// answers on it has no more.
-struct Several {
-  std::vector<int> counts;  ///< of the requests
-  int failing = 1000, given = 0;
-
-  generate::AskSeveral ask() {
-    return [this](const Ask& ask, int count, std::stop_token, std::vector<Answer>* partial) {
-      counts.push_back(count);
-      EXPECT_EQ(asked_for(ask).attempt, 1);
-      std::vector<Answer> answers;
-      for (int i = 0; i < count; ++i, ++given) {
-        if (given == failing) {
-          *partial = answers;
-          throw ModelError(ModelError::Reach::request, "no more");
-        }
-        Answer& answer = answers.emplace_back();
-        answer.text = answer_with("wrong", std::to_string(given), asked_for(ask).task);
-        answer.finish = "stop";
-        answer.usage = {.input = i == 0 ? 100 : 0, .output = i == 0 ? 50 * count : 0};
-      }
-      return answers;
-    };
-  }
-};
-
-/// One request at a time, of three answers.
-RunOptions in_threes(RunOptions options, Several& several) {
-  options.members[0].ask_several = several.ask();
-  options.members[0].choices = 3;
-  return options;
-}
-
-TEST_F(RunTest, SendsTheFirstPromptOnceForSeveralSamplesOfATask) {
-  const auto one = learner();
-  Several several;
-  const RunOutcome outcome =
-      run(in_threes(options(plan({"learner"}, 4, "1/19,1/20"), {one}, 2), several));
-  EXPECT_TRUE(outcome.complete());
-  EXPECT_THAT(several.counts, ElementsAre(3, 3)) << "and one sample of each task is left";
-  // Those, and every repair, by themselves.
-  EXPECT_THAT(one->requests(), SizeIs(10));
-  EXPECT_EQ(outcome.status.requests, 12);
-  EXPECT_EQ(outcome.status.spent.input, 2 * 100 + 10 * 100);
-  EXPECT_EQ(outcome.status.spent.output, 2 * 150 + 10 * 50);
-  EXPECT_EQ(outcome.status.attempts, 16);
-  std::set<std::pair<TaskId, int>> samples;
-  for (const Attempt& attempt : attempts()) {
-    if (attempt.attempt > 1) continue;
-    EXPECT_TRUE(samples.insert({attempt.task, attempt.sample}).second);
-  }
-  EXPECT_THAT(samples, SizeIs(8));
-  const std::vector<Exchange> exchanges =
-      read_transcript(generate::RunFolder(folder()).transcript("learner", {1, 19}));
-  EXPECT_THAT(exchanges, SizeIs(8));
-
-  Several none;
-  EXPECT_TRUE(
-      run(in_threes(options(plan({"learner"}, 4, "1/19,1/20"), {one}, 2), none)).complete());
-  EXPECT_THAT(none.counts, SizeIs(0));
-  EXPECT_THAT(one->requests(), SizeIs(10));
-}
-
-TEST_F(RunTest, KeepsWhatCameBeforeARequestForSeveralFailed) {
-  const auto one = learner();
-  Several several{.counts = {}, .failing = 2};
-  const RunOutcome broken = run(in_threes(options(plan({"learner"}, 3), {one}), several));
-  EXPECT_FALSE(broken.complete());
-  EXPECT_EQ(broken.status.attempts, 2);
-  EXPECT_EQ(broken.status.lost, 1u);
-  EXPECT_EQ(broken.status.spent.input, 100);
-  // Only the third is asked for again.
-  Several again;
-  EXPECT_TRUE(run(in_threes(options(plan({"learner"}, 3), {one}), again)).complete());
-  EXPECT_THAT(again.counts, SizeIs(0));
-  EXPECT_THAT(one->requests(), ElementsAre(Pair("level1/19 s3 a1", 1)));
-}
-
-TEST_F(RunTest, ClaimsForAllAnswersOfARequestBeforeItIsSent) {
-  const auto one = learner();
-  Several several;
-  RunOptions all = in_threes(options(plan({"learner"}, 3), {one}), several);
-  all.members[0].sampling.max_tokens = 1'000'000;
-  all.limits.tokens = 2'900'000;
-  const RunOutcome outcome = run(std::move(all));
-  EXPECT_EQ(outcome.stop, Scheduler::Stop::budget);
-  EXPECT_THAT(several.counts, SizeIs(0));
-  EXPECT_THAT(one->requests(), SizeIs(0));
 }
 
 }  // namespace

@@ -148,9 +148,8 @@ class RunTest : public ::testing::Test {
   using Plan = generate::Plan;
 
   static Plan plan(const std::vector<std::string>& models, int samples,
-                   const std::string& tasks = "1/19",
-                   Plan::Strategy strategy = Plan::Strategy::repair) {
-    return Plan(select_tasks(tasks), models, samples, strategy);
+                   const std::string& tasks = "1/19") {
+    return Plan(select_tasks(tasks), models, samples);
   }
   /// Options with an evaluator, whose count `evaluator()` has.
   generate::RunOptions options(Plan plan, const std::vector<std::shared_ptr<Model>>& models,

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <thread>
-
 namespace kbench::models {
 namespace {
 
@@ -50,26 +48,6 @@ TEST(ConnectionLimit, GrowsByOneAfterACleanRound) {
   EXPECT_EQ(limit.give_back(Ended::otherwise, limit.round()), 0);
   for (int i = 0; i < 50; ++i) well();
   EXPECT_EQ(limit.limit(), 8);
-}
-
-TEST(ConnectionLimit, KeepsOthersWaiting) {
-  ConnectionLimit limit(1);
-  take(limit, 1);
-  bool got = false;
-  std::jthread other([&](std::stop_token) { got = limit.take({}); });
-  limit.give_back(Ended::well, limit.round());
-  other.join();
-  EXPECT_TRUE(got);
-}
-
-TEST(ConnectionLimit, AWaitingRequestCanBeCancelled) {
-  ConnectionLimit limit(1);
-  take(limit, 1);
-  bool got = true;
-  std::jthread other([&](std::stop_token stop) { got = limit.take(stop); });
-  other.request_stop();
-  other.join();
-  EXPECT_FALSE(got);
 }
 
 }  // namespace

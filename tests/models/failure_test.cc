@@ -120,5 +120,36 @@ TEST(Failure, AnyBodyIsAnError) {
   }
 }
 
+TEST(Patience, IsWhatTheServerAsksForInAnyForm) {
+  constexpr int64_t kNow = 1000000000;  // 2001-09-09 01:46:40 UTC
+  const std::pair<Headers, std::optional<double>> cases[] = {
+      {{{"retry-after", "7"}}, 7},
+      {{{"retry-after", "1.5"}}, 1.5},
+      {{{"retry-after", "Sun, 09 Sep 2001 01:48:10 GMT"}}, 90},
+      {{{"retry-after", "Sun, 09 Sep 2001 01:40:00 GMT"}}, 0},
+      {{{"retry-after-ms", "250"}, {"retry-after", "7"}}, 0.25},
+      {{{"retry-after-ms", "soon"}, {"retry-after", "7"}}, 7},
+      {{{"retry-after", "inf"}}, 1e9},
+      {{{"retry-after", "soon"}}, std::nullopt},
+      {{{"retry-after", "-1"}}, std::nullopt},
+      {{{"retry-after", "nan"}}, std::nullopt},
+      {{{"retry-after", ""}}, std::nullopt},
+      {{}, std::nullopt}};
+  for (const auto& [headers, wait] : cases) {
+    EXPECT_EQ(requested_wait(headers, kNow), wait)
+        << (headers.empty() ? "" : headers.begin()->second);
+  }
+}
+
+TEST(Patience, BackoffDoublesUpToAMinute) {
+  EXPECT_EQ(backoff(2, 1), 1);
+  EXPECT_EQ(backoff(3, 1), 2);
+  EXPECT_EQ(backoff(7, 1), 32);
+  EXPECT_EQ(backoff(8, 1), 60);
+  EXPECT_EQ(backoff(100000, 1), 60);
+  EXPECT_EQ(backoff(5, 0.25), 2);
+  EXPECT_EQ(backoff(5, 0), 0);  // full jitter
+}
+
 }  // namespace
 }  // namespace kbench::models

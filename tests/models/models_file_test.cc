@@ -71,7 +71,6 @@ void expect_all(const ModelConfig& config) {
   EXPECT_EQ(config.sampling.max_tokens, 100);
   EXPECT_EQ(config.extra, R"({"top_k":0,"min_p":0.05,"a":"1","b":[true,null],"c":{"d":"e"}})");
   EXPECT_FALSE(config.stream || config.send_seed || config.system);
-  EXPECT_EQ(config.choices, 4);
   EXPECT_EQ(config.token_field, TokenField::max_completion_tokens);
   EXPECT_THAT(config.thinking_tags, ElementsAre("think", "ponder"));
   EXPECT_EQ(config.thinking_effort, "medium");

@@ -13,9 +13,54 @@ namespace {
 
 using testing::chat_body;
 using testing::delta;
+using ::testing::ElementsAre;
 using testing::event;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+
+/// The events of a stream that comes in pieces of this size.
+std::vector<std::string> events_of(std::string_view stream, size_t piece, bool finish = true) {
+  std::vector<std::string> events;
+  ServerEvents reader(1 << 20, [&](std::string_view data) { events.emplace_back(data); });
+  for (size_t at = 0; at < stream.size(); at += piece) {
+    EXPECT_TRUE(reader.feed(stream.substr(at, piece)));
+  }
+  if (finish) reader.finish();
+  return events;
+}
+
+TEST(ServerEvents, AreTheSameHoweverTheStreamIsCut) {
+  const std::string stream =
+      "\xef\xbb\xbf: a comment\n\ndata: one\n\nevent: x\ndata:two\nid: 3\n\n"
+      "data: a\r\ndata: b\r\n\r\n:\rdata: gr\xc3\xbc\xc3\x9f\r\rretry: 5\ndata\n\n";
+  for (size_t piece = 1; piece <= stream.size(); ++piece) {
+    EXPECT_THAT(events_of(stream, piece),
+                ElementsAre("one", "two", "a\nb", "gr\xc3\xbc\xc3\x9f", ""))
+        << piece;
+  }
+}
+
+TEST(ServerEvents, TheLastMayLackItsBlankLine) {
+  EXPECT_THAT(events_of("data: a\n\ndata: b", 3), ElementsAre("a", "b"));
+  EXPECT_THAT(events_of("data: a\n\ndata: b", 3, /*finish=*/false), ElementsAre("a"));
+}
+
+TEST(ServerEvents, CommentsKeepAStreamAlive) {
+  EXPECT_THAT(events_of(": ping\n\n: ping\n\n\n\n", 4), IsEmpty());
+}
+
+TEST(ServerEvents, AreOfLimitedLength) {
+  size_t events = 0;
+  ServerEvents reader(100, [&](std::string_view) { ++events; });
+  EXPECT_TRUE(reader.feed("data: " + std::string(90, 'x')));
+  EXPECT_FALSE(reader.feed(std::string(90, 'x')));
+  ServerEvents lines(100, [&](std::string_view) { ++events; });
+  bool within = true;
+  for (int i = 0; i < 10 && within; ++i)
+    within = lines.feed("data: " + std::string(50, 'x') + "\n");
+  EXPECT_FALSE(within);
+  EXPECT_EQ(events, 0u);
+}
 
 std::unique_ptr<Reply> read(const std::string& body, size_t piece = 1 << 20, bool cut = false,
                             int status = 200) {
@@ -34,10 +79,10 @@ TEST(Reply, OneDocument) {
       "usage":{"prompt_tokens":10,"completion_tokens":20,"total_tokens":30,
                "prompt_tokens_details":{"cached_tokens":4},
                "completion_tokens_details":{"reasoning_tokens":5}}})");
-  ASSERT_EQ(reply->choices.size(), 1u);
-  EXPECT_EQ(reply->choices[0].text, "text");
-  EXPECT_EQ(reply->choices[0].reasoning, "why");
-  EXPECT_EQ(reply->choices[0].finish, "stop");
+  ASSERT_TRUE(reply->choice);
+  EXPECT_EQ(reply->choice->text, "text");
+  EXPECT_EQ(reply->choice->reasoning, "why");
+  EXPECT_EQ(reply->choice->finish, "stop");
   EXPECT_EQ(reply->served_by, "served-1");
   EXPECT_EQ(reply->fingerprint, "fp");
   EXPECT_EQ(reply->usage.input, 10);
@@ -67,10 +112,10 @@ TEST(Reply, AStreamInPiecesOfAnySize) {
       event("[DONE]");
   for (size_t piece = 1; piece <= body.size(); ++piece) {
     const auto reply = read(body, piece);
-    ASSERT_EQ(reply->choices.size(), 1u) << piece;
-    EXPECT_EQ(reply->choices[0].text, "gr\xc3\xbc\xc3\x9f \xf0\x9f\x98\x80");
-    EXPECT_EQ(reply->choices[0].reasoning, "hm");
-    EXPECT_EQ(reply->choices[0].finish, "stop");
+    ASSERT_TRUE(reply->choice) << piece;
+    EXPECT_EQ(reply->choice->text, "gr\xc3\xbc\xc3\x9f \xf0\x9f\x98\x80");
+    EXPECT_EQ(reply->choice->reasoning, "hm");
+    EXPECT_EQ(reply->choice->finish, "stop");
     EXPECT_EQ(reply->usage.input, 3);
     EXPECT_EQ(reply->usage.output, 4);
     EXPECT_THAT(reply->broken, IsEmpty());
@@ -81,13 +126,12 @@ TEST(Reply, BothNamesOfThoughts) {
   for (const std::string name : {"reasoning", "reasoning_content"}) {
     const auto reply = read(R"({"choices":[{"message":{"content":null,")" + name +
                             R"(":"why"},"finish_reason":"length"}]})");
-    EXPECT_EQ(reply->choices[0].reasoning, "why");
-    EXPECT_EQ(reply->choices[0].text, "");
+    EXPECT_EQ(reply->choice->reasoning, "why");
+    EXPECT_EQ(reply->choice->text, "");
   }
   // Servers that send both mean one.
   EXPECT_EQ(read(R"({"choices":[{"message":{"reasoning":"why","reasoning_content":"why"}}]})")
-                ->choices[0]
-                .reasoning,
+                ->choice->reasoning,
             "why");
 }
 
@@ -95,20 +139,14 @@ TEST(Reply, ContentInParts) {
   const auto reply = read(R"({"choices":[{"message":{"content":[
       {"type":"thinking","thinking":[{"type":"text","text":"hm"}]},
       {"type":"text","text":"a"},{"type":"text","text":"b"}]}}]})");
-  EXPECT_EQ(reply->choices[0].text, "ab");
-  EXPECT_EQ(reply->choices[0].reasoning, "hm");
+  EXPECT_EQ(reply->choice->text, "ab");
+  EXPECT_EQ(reply->choice->reasoning, "hm");
 }
 
-TEST(Reply, SeveralChoicesInAnyOrder) {
+TEST(Reply, OnlyTheAnswerAskedForCounts) {
   const auto reply =
-      read(event(R"({"choices":[{"index":1,"delta":{"content":"b"}}]})") +
-           event(R"({"choices":[{"index":0,"delta":{"content":"a"}}]})") +
-           event(R"({"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]})") +
-           event(R"({"choices":[{"index":1,"delta":{},"finish_reason":"length"}]})"));
-  ASSERT_EQ(reply->choices.size(), 2u);
-  EXPECT_EQ(reply->choices[0].text, "a");
-  EXPECT_EQ(reply->choices[1].text, "b");
-  EXPECT_EQ(reply->choices[1].finish, "length");
+      read(event(R"({"choices":[{"index":1,"delta":{"content":"b"}}]})") + delta("a", "stop"));
+  EXPECT_EQ(reply->choice->text, "a");
 }
 
 TEST(Reply, AStreamThatEndsEarlyIsBroken) {
@@ -138,7 +176,7 @@ TEST(Reply, MalformedBodies) {
   EXPECT_THAT(read("<html>\x1b[1m")->broken, HasSubstr("'<html>\\x1b[1m'"));
   for (const char* odd : {"{\"choices\":[null]}", "{\"choices\":[{\"index\":-1,\"message\":[]}]}",
                           "{\"choices\":[{\"message\":{\"content\":{\"a\":1}}}],\"model\":5}"}) {
-    EXPECT_EQ(read(odd)->choices.size(), 1u) << odd;
+    EXPECT_TRUE(read(odd)->choice) << odd;
   }
 }
 

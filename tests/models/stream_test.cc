@@ -40,56 +40,39 @@ TEST(Stream, IsTheDefault) {
   EXPECT_THAT(asked.events(), IsEmpty());
 }
 
-TEST(Stream, MayBeAnsweredInOnePiece) {
-  ScriptedServer server({{.body = chat_body("whole")}});
-  Asked asked(server.url());
-  EXPECT_EQ(asked.ask().text, "whole");
-}
-
-TEST(Stream, CanBeSwitchedOff) {
+TEST(Stream, MayBeAnsweredInOnePieceAndSwitchedOff) {
   ScriptedServer server({{.body = chat_body("whole", "length")}});
+  EXPECT_EQ(Asked(server.url()).ask().text, "whole") << "asked for, and answered in one piece";
   Asked asked(server.url(), {.stream = false});
   const Answer answer = asked.ask();
   EXPECT_EQ(answer.text, "whole");
   EXPECT_EQ(answer.finish, "length");
   EXPECT_FALSE(answer.usage.input);
-  const Json sent = Json::parse(server.seen().at(0).body);
+  const Json sent = Json::parse(server.seen().at(1).body);
   EXPECT_FALSE(sent.contains("stream"));
   EXPECT_FALSE(sent.contains("stream_options"));
 }
 
-TEST(Stream, CutOffBeforeAnyText) {
-  ScriptedServer server(
-      {stream({event(R"({"choices":[{"delta":{"reasoning":"so much to think about"}}]})"),
-               event(R"({"choices":[{"delta":{},"finish_reason":"length"}],
-                     "usage":{"prompt_tokens":1,"completion_tokens":64,
-                              "completion_tokens_details":{"reasoning_tokens":64}}})"),
-               event("[DONE]")})});
-  const Answer answer = Asked(server.url()).ask();
-  EXPECT_EQ(answer.text, "");
-  EXPECT_EQ(answer.finish, "length");
-  EXPECT_EQ(answer.reasoning, "so much to think about");
-  EXPECT_EQ(answer.usage.reasoning, 64);
-}
-
-TEST(Stream, ThatEndsWithoutAFinishIsAskedAgain) {
-  ScriptedServer server({stream({delta("half an ans")}), stream({delta("half"), event("[DONE]")}),
-                         stream({delta("whole", "stop")})});
+TEST(Stream, ThatIsNotWholeIsAskedForAgain) {
+  const std::pair<Line, const char*> broken[] = {
+      {stream({delta("half an ans")}), "without a finish_reason"},
+      {stream({delta("half"), event("[DONE]")}), "without a finish_reason"},
+      {{.type = "text/event-stream", .pieces = {delta("half")}, .end = Line::End::abrupt},
+       "broke off"},
+      {stream({delta("half"), event(error_body("slot lost", "server_error"))}), "slot lost"},
+      {stream({delta("half"), event("{\"choices\": [")}), "not JSON"}};
+  std::vector<Line> script;
+  for (const auto& [line, message] : broken) script.push_back(line);
+  script.push_back(stream({delta("whole", "stop")}));
+  ScriptedServer server(script);
   Asked asked(server.url());
   const Answer answer = asked.ask();
   EXPECT_EQ(answer.text, "whole");
-  EXPECT_EQ(answer.tries, 3);
-  ASSERT_THAT(asked.events(ModelEvent::Kind::retry), SizeIs(2));
-  EXPECT_THAT(asked.events()[0].text, HasSubstr("without a finish_reason"));
-}
-
-TEST(Stream, ThatBreaksOffIsAskedAgain) {
-  ScriptedServer server(
-      {{.type = "text/event-stream", .pieces = {delta("half an ans")}, .end = Line::End::abrupt},
-       stream({delta("whole", "stop")})});
-  Asked asked(server.url());
-  EXPECT_EQ(asked.ask().text, "whole");
-  EXPECT_THAT(asked.events()[0].text, HasSubstr("broke off"));
+  EXPECT_EQ(answer.tries, 6);
+  const std::vector<ModelEvent> events = asked.events();
+  ASSERT_THAT(events, SizeIs(5));
+  for (size_t i = 0; i < 5; ++i) EXPECT_THAT(events[i].text, HasSubstr(broken[i].second));
+  EXPECT_EQ(events[3].status, 500);
 }
 
 TEST(Stream, ThatBreaksOffBehindItsEndIsWhole) {
@@ -99,21 +82,6 @@ TEST(Stream, ThatBreaksOffBehindItsEndIsWhole) {
   Asked asked(server.url());
   EXPECT_EQ(asked.ask().text, "whole");
   EXPECT_EQ(server.count(), 1u);
-}
-
-TEST(Stream, AnErrorInTheMiddleIsTriedAgain) {
-  ScriptedServer server({stream({delta("half"), event(error_body("slot lost", "server_error"))}),
-                         stream({delta("whole", "stop"), event("[DONE]")})});
-  Asked asked(server.url());
-  EXPECT_EQ(asked.ask().text, "whole");
-  EXPECT_THAT(asked.events()[0].text, HasSubstr("slot lost"));
-  EXPECT_EQ(asked.events()[0].status, 500);
-}
-
-TEST(Stream, AMalformedEventIsTriedAgain) {
-  ScriptedServer server(
-      {stream({delta("half"), event("{\"choices\": [")}), stream({delta("whole", "stop")})});
-  EXPECT_EQ(Asked(server.url()).ask().text, "whole");
 }
 
 TEST(Stream, AServerThatStaysOnTheLineIsLeft) {

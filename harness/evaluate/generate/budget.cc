@@ -6,11 +6,9 @@
 
 namespace kbench::generate {
 Budget::Claim Budget::claim(size_t prompt_characters, const Sampling& sampling,
-                            const std::optional<ModelPrice>& price, size_t answers) const {
-  // A server may send one answer for each request, so the prompt is counted once for each.
-  const auto count = static_cast<int64_t>(answers);
-  const auto input = count * static_cast<int64_t>(prompt_characters / 2 + 64);
-  const int64_t output = count * sampling.max_tokens.value_or(longest_);
+                            const std::optional<ModelPrice>& price) const {
+  const auto input = static_cast<int64_t>(prompt_characters / 2 + 64);
+  const int64_t output = sampling.max_tokens.value_or(longest_);
   Claim claim;
   claim.tokens = input + output;
   if (price) claim.cost = (double(input) * price->input + double(output) * price->output) / 1e6;

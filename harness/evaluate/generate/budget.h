@@ -35,7 +35,7 @@ class Budget {
   /// on the answer, its length is taken to be that of the longest answer so far, and at least 4,096
   /// tokens.
   Claim claim(size_t prompt_characters, const Sampling& sampling,
-              const std::optional<ModelPrice>& price, size_t answers = 1) const;
+              const std::optional<ModelPrice>& price) const;
 
   enum class Grant {
     given,

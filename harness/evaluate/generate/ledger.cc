@@ -80,9 +80,9 @@ void Ledger::read_attempts_of(const RunFolder& run, const Plan& plan, int attemp
 }
 
 void Ledger::scan_transcripts(const RunFolder& run, const Plan& plan) {
-  for (const std::string& lane : plan.lanes()) {
+  for (const std::string& model : plan.members()) {
     for (const Task* task : plan.tasks()) {
-      const std::string path = run.transcript(lane, task->id);
+      const std::string path = run.transcript(model, task->id);
       if (cut_torn_line(path) == 0) continue;
       int64_t number = 0;
       each_line(path, [&](std::string_view line, int64_t offset) {
@@ -93,7 +93,7 @@ void Ledger::scan_transcripts(const RunFolder& run, const Plan& plan) {
         } catch (const Error& e) {
           throw Error(ErrorCode::kParse, Location{path, static_cast<int>(number), 0}, e.message());
         }
-        const auto chain = plan.find(lane, task->id, ids.first);
+        const auto chain = plan.find(model, task->id, ids.first);
         if (!chain || states_[*chain].done) return;
         open_[*chain].answers.emplace_back(ids.second, offset);
         states_[*chain].answered |= ids.second == states_[*chain].counted + 1;

@@ -7,7 +7,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -33,13 +32,10 @@ class Run {
   void ask_for(uint32_t member);
   void take_turn(uint32_t member, Scheduler::Turn turn);
   void ask(uint32_t member, std::unique_ptr<Chain> chain);
-  /// This chain and others with the same first prompt, to be answered by one request.
-  std::vector<std::unique_ptr<Chain>> with_siblings(uint32_t member, std::unique_ptr<Chain> chain);
-  /// The exchange with a member about a chain, without the answer.
-  Exchange asked_about(const Member& member, const Chain& chain) const;
-  /// Records that a request for these chains failed; nothing is written if the run was cancelled.
-  void lose_request(uint32_t member, std::span<const std::unique_ptr<Chain>> chains,
-                    const ModelError& error);
+  /// The exchange about a chain's next attempt, without the answer.
+  Exchange asked_about(const Chain& chain) const;
+  /// Records that a request failed; nothing is written if the run was cancelled.
+  void lose_request(uint32_t member, const Chain& chain, const ModelError& error);
   /// Adds the answer's step to the queue: its evaluations and its investigation, on one device.
   void queue_step(std::shared_ptr<Waiting> waiting);
   /// Takes the step in the device's thread, unless it was taken already. Throws Cancelled where
@@ -75,13 +71,10 @@ class Run {
   void lose_member(uint32_t member, const std::string& why);
   void count(const Attempt& attempt, bool done, bool lost);
   Status status() const;
-  const std::string& lane(const Chain& chain) const { return plan_.lanes()[chain.id.lane]; }
+  const std::string& model(const Chain& chain) const { return plan_.members()[chain.id.member]; }
   const Task& task(const Chain& chain) const { return *plan_.tasks()[chain.id.task]; }
   std::string place(const Chain& chain, int attempt) const {
-    return run_attempt_folder(lane(chain), task(chain).id, chain.id.sample, attempt);
-  }
-  uint32_t next_member(const Chain& chain) const {
-    return plan_.member(chain.id, chain.episode->next_attempt());
+    return run_attempt_folder(model(chain), task(chain).id, chain.id.sample, attempt);
   }
 
   RunOptions options_;

@@ -10,12 +10,8 @@
 namespace kbench::generate {
 
 Plan::Plan(std::vector<const Task*> tasks, std::vector<std::string> members, int samples,
-           Strategy strategy, Order order)
-    : tasks_(std::move(tasks)),
-      members_(std::move(members)),
-      samples_(samples),
-      strategy_(strategy),
-      order_(order) {
+           Order order)
+    : tasks_(std::move(tasks)), members_(std::move(members)), samples_(samples), order_(order) {
   if (tasks_.empty() || members_.empty() || samples_ < 1) {
     throw Error(ErrorCode::kInvalidArgument,
                 "a run needs at least one task, one model and one sample");
@@ -24,11 +20,7 @@ Plan::Plan(std::vector<const Task*> tasks, std::vector<std::string> members, int
   if (std::set<std::string>(members_.begin(), members_.end()).size() != members_.size()) {
     throw Error(ErrorCode::kInvalidArgument, "a run has two models of one name");
   }
-  if (relay() && members_.size() < 2) {
-    throw Error(ErrorCode::kInvalidArgument, "a relay takes at least two models");
-  }
-  lanes_ = relay() ? std::vector{relay_name(members_)} : members_;
-  const double chains = double(tasks_.size()) * double(lanes_.size()) * samples_;
+  const double chains = double(tasks_.size()) * double(members_.size()) * samples_;
   if (chains >= double(uint32_t{1} << 31)) {
     throw Error(ErrorCode::kInvalidArgument, "more than 2^31 chains of attempts in one run");
   }
@@ -36,12 +28,12 @@ Plan::Plan(std::vector<const Task*> tasks, std::vector<std::string> members, int
 }
 
 Plan::Chain Plan::chain(uint32_t number) const {
-  const auto lanes = static_cast<uint32_t>(lanes_.size());
+  const auto members = static_cast<uint32_t>(members_.size());
   const auto samples = static_cast<uint32_t>(samples_);
   const auto tasks = static_cast<uint32_t>(tasks_.size());
   Chain chain;
-  chain.lane = number % lanes;
-  number /= lanes;
+  chain.member = number % members;
+  number /= members;
   if (order_ == Order::task) {
     chain.sample = static_cast<int>(number % samples) + 1;
     chain.task = number / samples;
@@ -57,42 +49,19 @@ uint32_t Plan::number(const Chain& chain) const {
   const uint32_t pair = order_ == Order::task
                             ? chain.task * static_cast<uint32_t>(samples_) + sample
                             : sample * static_cast<uint32_t>(tasks_.size()) + chain.task;
-  return pair * static_cast<uint32_t>(lanes_.size()) + chain.lane;
+  return pair * static_cast<uint32_t>(members_.size()) + chain.member;
 }
 
 std::optional<uint32_t> Plan::find(std::string_view model, TaskId task, int sample) const {
-  const auto lane = std::find(lanes_.begin(), lanes_.end(), model);
+  const auto member = std::find(members_.begin(), members_.end(), model);
   const auto at = std::lower_bound(tasks_.begin(), tasks_.end(), task,
                                    [](const Task* each, TaskId id) { return each->id < id; });
-  if (lane == lanes_.end() || at == tasks_.end() || (*at)->id != task || sample < 1 ||
+  if (member == members_.end() || at == tasks_.end() || (*at)->id != task || sample < 1 ||
       sample > samples_) {
     return std::nullopt;
   }
-  return number({static_cast<uint32_t>(lane - lanes_.begin()),
+  return number({static_cast<uint32_t>(member - members_.begin()),
                  static_cast<uint32_t>(at - tasks_.begin()), sample});
-}
-
-uint32_t Plan::member(const Chain& chain, int attempt) const {
-  if (!relay()) return chain.lane;
-  return static_cast<uint32_t>(chain.sample - 1 + attempt - 1) %
-         static_cast<uint32_t>(members_.size());
-}
-
-std::string relay_name(const std::vector<std::string>& members) {
-  std::string name;
-  for (const std::string& member : members) name += (name.empty() ? "" : "+") + member;
-  return name;
-}
-
-Plan::Strategy strategy_from_name(std::string_view name) {
-  if (name == "repair") return Plan::Strategy::repair;
-  if (name == "relay") return Plan::Strategy::relay;
-  throw Error(ErrorCode::kInvalidArgument,
-              "a strategy is 'repair' or 'relay', not '" + shown(name) + "'");
-}
-
-std::string_view name_of(Plan::Strategy strategy) {
-  return strategy == Plan::Strategy::repair ? "repair" : "relay";
 }
 
 Plan::Order order_from_name(std::string_view name) {

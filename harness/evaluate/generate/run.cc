@@ -44,7 +44,7 @@ RunOutcome Run::run() {
     } else if (state.answered) {
       scheduler_.add_answered(number);
     } else if (state.counted > 0) {
-      scheduler_.add_open(number, plan_.member(plan_.chain(number), state.counted + 1));
+      scheduler_.add_open(number, plan_.chain(number).member);
     }
   }
   behind_ = std::make_unique<Background>();
@@ -99,9 +99,8 @@ void Run::guarded(const std::function<void()>& work) {
 /// Fills in the fields of an attempt that an episode does not know.
 Attempt Run::described(const Chain& chain, const Answer& answer, const Reading& reading,
                        Attempt attempt) const {
-  const Member& member = options_.members[plan_.member(chain.id, attempt.attempt)];
-  attempt.model = lane(chain);
-  if (plan_.relay()) attempt.answered_by = member.model->name();
+  const Member& member = options_.members[chain.id.member];
+  attempt.model = model(chain);
   attempt.task = task(chain).id;
   attempt.sample = chain.id.sample;
   if (!reading.extraction.files.empty()) {
@@ -161,7 +160,7 @@ void Run::lose_files(const Chain& chain, const Error& why) {
   }
   if (options_.on_warning) {
     options_.on_warning(purpose_of(task(chain).id, chain.id.sample, chain.episode->next_attempt()) +
-                        " of " + lane(chain) + " goes no further: " + shown(why.what(), 500));
+                        " of " + model(chain) + " goes no further: " + shown(why.what(), 500));
   }
 }
 

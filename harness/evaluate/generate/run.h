@@ -23,15 +23,9 @@
 
 namespace kbench::generate {
 
-/// Several answers to one prompt, like OpenAiModel::ask_several.
-using AskSeveral =
-    std::function<std::vector<Answer>(const Ask&, int, std::stop_token, std::vector<Answer>*)>;
-
 /// A model of the run.
 struct Member {
   std::shared_ptr<Model> model;
-  AskSeveral ask_several = {};  ///< may be empty
-  int choices = 1;  ///< samples that share one request for their first prompt; needs ask_several
   Sampling sampling = {};
   std::optional<ModelPrice> price = {};
   int connections = 1;  ///< concurrent requests

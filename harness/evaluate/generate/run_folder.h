@@ -22,7 +22,6 @@ class RunFolder {
   std::string confirmed() const { return path_ + "/confirmed.jsonl"; }
   std::string lock() const { return path_ + "/lock"; }
   std::string prompt(const std::string& hash) const;
-  /// `model`: the lane's name, a model or a relay.
   std::string transcript(const std::string& model, TaskId task) const;
   std::string candidates(const std::string& model) const;
 

@@ -40,11 +40,10 @@ void Scheduler::add_answered(uint32_t chain) {
   answered_.push_back(chain);
 }
 
-/// Moves the member's cursor to the next chain that has not begun and whose first attempt is its
-/// own.
+/// Moves the member's cursor to its next chain that has not begun.
 std::optional<uint32_t> Scheduler::next_fresh(uint32_t member) {
   for (uint32_t& at = cursor_[member]; at < plan_.chains(); ++at) {
-    if (!touched_[at] && plan_.member(plan_.chain(at), 1) == member) return at;
+    if (!touched_[at] && plan_.chain(at).member == member) return at;
   }
   return std::nullopt;
 }
@@ -110,24 +109,9 @@ std::optional<Scheduler::Turn> Scheduler::next_turn(uint32_t member) {
 }
 
 Budget::Claim Scheduler::claim_of(size_t prompt_characters, const Sampling& sampling,
-                                  const std::optional<ModelPrice>& price, size_t answers) {
+                                  const std::optional<ModelPrice>& price) {
   const std::lock_guard hold(mutex_);
-  return budget_.claim(prompt_characters, sampling, price, answers);
-}
-
-std::vector<uint32_t> Scheduler::take_siblings(uint32_t chain, uint32_t member, int most) {
-  const std::lock_guard hold(mutex_);
-  std::vector<uint32_t> taken;
-  if (!may_ask() || lost_[member]) return taken;
-  Plan::Chain sibling = plan_.chain(chain);
-  while (std::ssize(taken) < most && ++sibling.sample <= plan_.samples()) {
-    const uint32_t number = plan_.number(sibling);
-    if (touched_[number] || plan_.member(sibling, 1) != member) continue;
-    touched_[number] = true;
-    ++active_;
-    taken.push_back(number);
-  }
-  return taken;
+  return budget_.claim(prompt_characters, sampling, price);
 }
 
 bool Scheduler::claim(const Budget::Claim& claim) {

@@ -68,10 +68,7 @@ class Scheduler {
   /// Blocks until the budget grants the request; false if it never will, or the run is stopped.
   bool claim(const Budget::Claim& claim);
   Budget::Claim claim_of(size_t prompt_characters, const Sampling& sampling,
-                         const std::optional<ModelPrice>& price, size_t answers = 1);
-  /// Up to `most` other chains of the same model and task that have not begun; they now belong to
-  /// the caller.
-  std::vector<uint32_t> take_siblings(uint32_t chain, uint32_t member, int most);
+                         const std::optional<ModelPrice>& price);
   void settle(const Budget::Claim& claim, const Usage* usage,
               const std::optional<ModelPrice>& price);
   void add_spent(const Usage& usage, const std::optional<double>& cost);

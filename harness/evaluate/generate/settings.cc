@@ -30,7 +30,11 @@ std::string name_of_model(const std::string& json) {
 
 /// The first key in which two models differ; empty if none.
 std::string difference(const std::string& a, const std::string& b) {
-  const Json first = Json::parse(a), second = Json::parse(b);
+  Json first = Json::parse(a), second = Json::parse(b);
+  // Earlier versions wrote how many samples share a request.
+  for (Json* one : {&first, &second}) {
+    if (one->contains("send")) one->at("send").erase("choices");
+  }
   for (const auto* one : {&first, &second}) {
     const Json& other = one == &first ? second : first;
     for (const auto& [key, value] : one->items()) {
@@ -180,7 +184,16 @@ Settings Settings::read(const std::string& path) {
   return settings;
 }
 
+void Settings::refuse_relay(const std::string& run) const {
+  if (text("strategy") != "relay") return;
+  throw Error(ErrorCode::kUnsupported,
+              run +
+                  " is a relay, in which models took turns; this version reports on it, and "
+                  "neither goes on with it nor judges it");
+}
+
 Settings Settings::resumed(const Settings& stored, const std::string& run) const {
+  stored.refuse_relay(run);
   Settings result = *this;
   if (const std::string& before = *stored.find("dtype"), &asked = *find("dtype"); before != asked) {
     refuse(run, "dtype", before, asked);

@@ -55,8 +55,7 @@ bool learn(Dialect& dialect, const std::string& parameter) {
   return true;
 }
 
-ChatRequest make_request(const ModelConfig& config, const Dialect& dialect, const Ask& ask,
-                         int choices, uint64_t seed) {
+ChatRequest make_request(const ModelConfig& config, const Dialect& dialect, const Ask& ask) {
   ChatRequest request;
   Json json = {{"model", config.model}};
   const auto set = [&](const std::string& name, const Json& value) {
@@ -71,12 +70,11 @@ ChatRequest make_request(const ModelConfig& config, const Dialect& dialect, cons
   if (temperature) set("temperature", *temperature);
   if (top_p) set("top_p", *top_p);
   if (most) set(dialect.token_field, *most);
-  if (config.send_seed) set("seed", seed & 0x7fffffff);
+  if (config.send_seed) set("seed", ask.seed & 0x7fffffff);
   if (config.stream) {
     json["stream"] = true;
     set("stream_options", {{"include_usage", true}});
   }
-  if (choices > 1) json["n"] = choices;
   if (!config.thinking_effort.empty()) json["reasoning_effort"] = config.thinking_effort;
   if (!config.extra.empty()) json.update(Json::parse(config.extra));
   request.sent = json_text(json);

@@ -31,8 +31,6 @@ struct ChatRequest {
   std::vector<std::string> optional;  ///< its parameters that a server may refuse
 };
 
-/// `choices`: the number of answers asked for.
-ChatRequest make_request(const ModelConfig& config, const Dialect& dialect, const Ask& ask,
-                         int choices, uint64_t seed);
+ChatRequest make_request(const ModelConfig& config, const Dialect& dialect, const Ask& ask);
 
 }  // namespace kbench::models

@@ -1,6 +1,9 @@
 #include "harness/evaluate/models/failure.h"
 
+#include <curl/curl.h>
+
 #include <algorithm>
+#include <cmath>
 #include <initializer_list>
 #include <string_view>
 
@@ -64,6 +67,28 @@ Failure understood(const ServerError& error, const std::vector<std::string>& sen
     return {Remedy::retry, "", is_one_of(error.status, {429, 503, 529})};
   }
   return {Remedy::request};
+}
+
+std::optional<double> requested_wait(const Headers& headers, int64_t now) {
+  constexpr double kMost = 1e9;
+  const auto seconds = [](const std::string& text) -> std::optional<double> {
+    double value = 0;
+    if (!read_number(text, value) || !(value >= 0)) return std::nullopt;
+    return std::min(value, kMost);
+  };
+  if (const auto ms = headers.find("retry-after-ms"); ms != headers.end()) {
+    if (const auto wait = seconds(ms->second)) return *wait / 1000;
+  }
+  const auto after = headers.find("retry-after");
+  if (after == headers.end()) return std::nullopt;
+  if (const auto wait = seconds(after->second)) return wait;
+  const time_t date = curl_getdate(after->second.c_str(), nullptr);
+  if (date == -1) return std::nullopt;
+  return std::clamp(static_cast<double>(date - now), 0.0, kMost);
+}
+
+double backoff(int next, double uniform) {
+  return uniform * std::min(60.0, std::ldexp(1.0, std::clamp(next - 2, 0, 30)));
 }
 
 }  // namespace kbench::models

@@ -32,7 +32,6 @@ std::string to_json(const ModelConfig& config) {
   if (!config.extra.empty()) json["sampling"]["extra"] = Json::parse(config.extra);
   json["send"] = {{"seed", config.send_seed},
                   {"stream", config.stream},
-                  {"choices", config.choices},
                   {"token_field", name_of(config.token_field)},
                   {"system", config.system}};
   json["thinking"] = {{"tags", config.thinking_tags}};

@@ -28,7 +28,7 @@ const std::pair<const char*, const char*> kOwnFields[] = {
     {"prompt", "the prompt"},
     {"stream", "send: {stream: ..}"},
     {"stream_options", "send: {stream: ..}"},
-    {"n", "send: {choices: ..}"},
+    {"n", "--samples"},
     {"seed", "send: {seed: ..}"},
     {"temperature", "sampling: {temperature: ..}"},
     {"top_p", "sampling: {top_p: ..}"},
@@ -136,7 +136,7 @@ class Reader {
     if (const auto* f = fields.find("seed")) config.send_seed = yaml_.boolean(f->value, "seed");
     if (const auto* f = fields.find("stream")) config.stream = yaml_.boolean(f->value, "stream");
     if (const auto* f = fields.find("system")) config.system = yaml_.boolean(f->value, "system");
-    if (const auto* f = fields.find("choices")) config.choices = count(*f, 1, 128);
+    if (const auto* f = fields.find("choices")) count(*f, 1, 128);  // of earlier versions
     if (const auto* f = fields.find("token_field")) {
       config.token_field = choice(*f, TokenField::max_completion_tokens);
     }

@@ -1,10 +1,27 @@
 #include "kbench/openai_model.h"
 
-#include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "harness/evaluate/models/server.h"
+#include "libkbench/base/enum_names.h"
+#include "libkbench/base/json_text.h"
 
 namespace kbench {
+
+std::string_view name_of(ModelEvent::Kind kind) {
+  return name_in<ModelEvent::Kind::model_lost>(
+      {"retry", "wait", "parameter", "connections", "insecure", "given_up", "model_lost"}, kind);
+}
+
+std::string to_json(const ModelEvent& event) {
+  nlohmann::ordered_json json = {{"event", std::string(name_of(event.kind))},
+                                 {"model", event.model}};
+  if (!event.purpose.empty()) json["purpose"] = event.purpose;
+  json["text"] = event.text;
+  if (event.seconds > 0) json["seconds"] = event.seconds;
+  if (event.status > 0) json["status"] = event.status;
+  return json_text(json);
+}
 
 class OpenAiModel::State : public models::Server {
  public:
@@ -19,30 +36,7 @@ std::string OpenAiModel::name() const { return state_->config().name; }
 const ModelConfig& OpenAiModel::config() const { return state_->config(); }
 int OpenAiModel::connections() const { return state_->connections(); }
 
-Answer OpenAiModel::ask(const Ask& ask, std::stop_token stop) {
-  models::Answered got = state_->answered(ask, 1, ask.seed, stop);
-  return state_->answer_of(got, 0);
-}
-
-std::vector<Answer> OpenAiModel::ask_several(const Ask& ask, int count, std::stop_token stop,
-                                             std::vector<Answer>* partial) {
-  std::vector<Answer> answers;
-  try {
-    while (std::ssize(answers) < count) {
-      const int missing = count - static_cast<int>(answers.size());
-      const uint64_t seed = ask.seed + answers.size();
-      models::Answered got = state_->answered(ask, std::min(missing, config().choices), seed, stop);
-      const size_t came = got.reply ? got.reply->choices.size() : 1;
-      for (size_t i = 0; i < came && std::ssize(answers) < count; ++i) {
-        answers.push_back(state_->answer_of(got, i));
-      }
-    }
-  } catch (const Error&) {
-    if (partial != nullptr) *partial = std::move(answers);
-    throw;
-  }
-  return answers;
-}
+Answer OpenAiModel::ask(const Ask& ask, std::stop_token stop) { return state_->ask(ask, stop); }
 
 std::vector<std::string> OpenAiModel::served(std::stop_token stop) { return state_->served(stop); }
 

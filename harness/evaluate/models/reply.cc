@@ -65,6 +65,49 @@ std::string beginning(std::string_view body) {
 
 }  // namespace
 
+bool ServerEvents::feed(std::string_view bytes) {
+  while (!bytes.empty()) {
+    if (after_return_ && bytes.front() == '\n') {
+      bytes.remove_prefix(1);
+      after_return_ = false;
+      continue;
+    }
+    after_return_ = false;
+    size_t end = 0;
+    while (end < bytes.size() && bytes[end] != '\n' && bytes[end] != '\r') ++end;
+    line_ += bytes.substr(0, end);
+    if (line_.size() > most_ || data_.size() > most_) return false;
+    if (end == bytes.size()) return true;
+    after_return_ = bytes[end] == '\r';
+    bytes.remove_prefix(end + 1);
+    end_line();
+  }
+  return true;
+}
+
+void ServerEvents::finish() {
+  if (!line_.empty()) end_line();
+  end_line();
+}
+
+void ServerEvents::end_line() {
+  std::string_view line = line_;
+  if (first_line_ && line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);
+  first_line_ = false;
+  if (line.empty()) {
+    if (has_data_) event_(data_);
+    data_.clear();
+    has_data_ = false;
+  } else if (line.starts_with("data:") || line == "data") {
+    line.remove_prefix(line == "data" ? 4 : 5);
+    if (line.starts_with(' ')) line.remove_prefix(1);
+    if (has_data_) data_ += '\n';
+    data_ += line;
+    has_data_ = true;
+  }
+  line_.clear();
+}
+
 bool Reply::feed(std::string_view bytes) {
   if (form_ == Form::unknown && (status_ < 200 || status_ > 299)) form_ = Form::error;
   if (form_ == Form::error) {
@@ -132,10 +175,8 @@ void Reply::take(const PlainJson& json, const char* part) {
 
 void Reply::take_choice(const PlainJson& json, const char* part) {
   const PlainJson& number = member(json, "index");
-  const size_t index = number.is_number_unsigned() ? number.get<size_t>() : 0;
-  if (index >= 1024) return;  // more than kbench ever asks for
-  if (index >= choices.size()) choices.resize(index + 1);
-  Choice& choice = choices[index];
+  if (number.is_number_unsigned() && number != 0) return;  // more than is asked for
+  Choice& choice = this->choice ? *this->choice : this->choice.emplace();
   const size_t before = choice.text.size() + choice.reasoning.size();
   const PlainJson& message = member(json, part);
   take_content(choice, member(message, "content"));
@@ -160,10 +201,9 @@ void Reply::finish(bool cut) {
   } else {
     events_.finish();
     if (error || !broken.empty()) return;
-    if (choices.empty()) {
+    if (!choice) {
       broken = "the reply holds no answer: " + beginning(body_);
-    } else if (std::any_of(choices.begin(), choices.end(),
-                           [](const Choice& choice) { return choice.finish.empty(); })) {
+    } else if (choice->finish.empty()) {
       broken = cut ? "the stream broke off" : "the stream ended without a finish_reason";
     }
   }
@@ -177,7 +217,7 @@ void Reply::finish_document() {
     error = read_error(0, body_);
   } else {
     take(json, "message");
-    if (choices.empty()) broken = "the reply holds no answer: " + beginning(body_);
+    if (!choice) broken = "the reply holds no answer: " + beginning(body_);
   }
   body_.clear();
 }

@@ -2,16 +2,42 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "harness/evaluate/models/server_events.h"
 #include "kbench/model.h"
 
 namespace kbench::models {
+
+/// Server-sent events, in which answers are streamed.
+/// Parses a stream that arrives in pieces of any size, and calls `event` with the data of each
+/// event. Lines end with \n, \r or both; comments and other fields are skipped; data of several
+/// lines are joined with \n.
+class ServerEvents {
+ public:
+  /// A line, or an event's data, of more than `most` bytes ends the parse.
+  ServerEvents(size_t most, std::function<void(std::string_view data)> event)
+      : most_(most), event_(std::move(event)) {}
+
+  /// False if the limit was exceeded.
+  bool feed(std::string_view bytes);
+  /// The end of the stream. An event without its final blank line is delivered too.
+  void finish();
+
+ private:
+  void end_line();
+
+  size_t most_;
+  std::function<void(std::string_view)> event_;
+  std::string line_, data_;
+  bool has_data_ = false;
+  bool after_return_ = false;  ///< a following \n belongs to the \r before it
+  bool first_line_ = true;
+};
 
 /// Most bytes of a body, of one event of a stream, and of all answers of a stream together.
 inline constexpr size_t kReplyBytes = size_t{16} << 20;
@@ -26,7 +52,7 @@ struct ServerError {
   std::string code, type, parameter, message;
 };
 
-/// One of the answers to a request.
+/// The answer to a request.
 struct Choice {
   std::string text, reasoning, refusal, finish;
 };
@@ -44,7 +70,7 @@ class Reply {
   /// The end of the body. `cut`: the connection broke.
   void finish(bool cut);
 
-  std::vector<Choice> choices;
+  std::optional<Choice> choice;
   Usage usage;
   std::string served_by, fingerprint;
 

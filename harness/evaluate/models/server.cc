@@ -54,7 +54,6 @@ void check(const ModelConfig& config) {
   if (config.name.empty()) refuse("there is no name");
   if (config.model.empty()) refuse("there is no model");
   if (config.connections < 1) refuse("connections must be at least 1");
-  if (config.choices < 1) refuse("choices must be at least 1");
   if (config.tries < 1) refuse("tries must be at least 1");
   for (const double limit : {config.connect_timeout, config.first_timeout, config.silence_timeout,
                              config.total_timeout}) {
@@ -82,7 +81,7 @@ Server::Server(ModelConfig config, ModelHooks hooks)
   }
 }
 
-Answered Server::answered(const Ask& ask, int choices, uint64_t seed, const std::stop_token& stop) {
+Answer Server::ask(const Ask& ask, const std::stop_token& stop) {
   const double began = hooks_.clock();
   const uint64_t successes = successes_;
   std::string last;  // the server's last message, and how often it came in a row
@@ -90,18 +89,24 @@ Answered Server::answered(const Ask& ask, int choices, uint64_t seed, const std:
   for (int tries = 1;; ++tries) {
     check_not_lost();
     const Dialect dialect = current_dialect();
-    const ChatRequest request = make_request(config_, dialect, ask, choices, seed);
+    const ChatRequest request = make_request(config_, dialect, ask);
     Try one = attempt(request, stop);
+    const auto with_circumstances = [&](Answer answer) {
+      answer.seconds = one.seconds;
+      answer.tries = tries;
+      answer.sent = request.sent;
+      return answer;
+    };
     if (one.stopped) throw ModelError(Reach::request, about("the request was cancelled"));
     if (one.reply != nullptr) {
       ++successes_;
-      return {std::move(one.reply), "", request.sent, one.seconds, tries};
+      return with_circumstances(answer_of(*one.reply));
     }
     switch (one.failure.remedy) {
       case Remedy::too_long:
-        return {nullptr, "context_length", request.sent, one.seconds, tries};
+        return with_circumstances({.finish = "context_length"});
       case Remedy::filtered:
-        return {nullptr, "content_filter", request.sent, one.seconds, tries};
+        return with_circumstances({.finish = "content_filter"});
       case Remedy::parameter:
         if (learnt(dialect, one, ask)) continue;
         give_up(ask, one);
@@ -130,14 +135,9 @@ Answered Server::answered(const Ask& ask, int choices, uint64_t seed, const std:
   }
 }
 
-Answer Server::answer_of(Answered& got, size_t choice) const {
+Answer Server::answer_of(Reply& reply) const {
+  Choice& from = *reply.choice;
   Answer answer;
-  answer.seconds = got.seconds;
-  answer.tries = got.tries;
-  answer.sent = got.sent;
-  answer.finish = got.finish;
-  if (got.reply == nullptr) return answer;
-  Choice& from = got.reply->choices.at(choice);
   answer.text = clean(std::move(from.text));
   answer.reasoning = clean(std::move(from.reasoning));
   answer.finish = clean(std::move(from.finish));
@@ -145,16 +145,9 @@ Answer Server::answer_of(Answered& got, size_t choice) const {
     if (answer.text.empty()) answer.text = clean(std::move(from.refusal));
     answer.finish = "refusal";
   }
-  answer.served_by = clean(got.reply->served_by);
-  answer.fingerprint = clean(got.reply->fingerprint);
-  answer.usage = got.reply->usage;
-  if (choice > 0) {
-    // The first answer carries the request's tokens; where they are known, the others add 0.
-    for (auto* count : {&answer.usage.input, &answer.usage.cached, &answer.usage.output,
-                        &answer.usage.reasoning}) {
-      if (*count) *count = 0;
-    }
-  }
+  answer.served_by = clean(reply.served_by);
+  answer.fingerprint = clean(reply.fingerprint);
+  answer.usage = reply.usage;
   return answer;
 }
 

@@ -22,15 +22,6 @@
 
 namespace kbench::models {
 
-/// The answers to one request, and how they were obtained.
-struct Answered {
-  std::unique_ptr<Reply> reply;  ///< null: `finish` says why there is no answer
-  std::string finish;
-  std::string sent;
-  double seconds = 0;
-  int tries = 0;
-};
-
 class Server {
  public:
   /// Throws like OpenAiModel's constructor.
@@ -40,9 +31,7 @@ class Server {
   int connections() const { return limit_.limit(); }
 
   /// Repeats the request until there is an answer; throws ModelError.
-  Answered answered(const Ask& ask, int choices, uint64_t seed, const std::stop_token& stop);
-  /// Moves one of the reply's choices out as an answer.
-  Answer answer_of(Answered& got, size_t choice) const;
+  Answer ask(const Ask& ask, const std::stop_token& stop);
   std::vector<std::string> served(const std::stop_token& stop);
 
  private:
@@ -61,6 +50,8 @@ class Server {
   std::string about(const std::string& what) const;
   std::string message(const std::string& text) const;
   std::string said(const ServerError& error) const;
+  /// What the reply holds, as an answer.
+  Answer answer_of(Reply& reply) const;
   /// A text of an answer without the key.
   std::string clean(std::string text) const;
 

@@ -54,8 +54,7 @@ Estimate estimate(const generate::Plan& plan, const std::vector<ModelConfig>& mo
   all.average = characters / plan.tasks().size();
   all.cost = 0;
   for (const ModelConfig& model : models) {
-    const double share = plan.relay() ? 1.0 / double(models.size()) : 1.0;
-    const double chains = double(plan.tasks().size()) * plan.samples() * share;
+    const double chains = double(plan.tasks().size()) * plan.samples();
     const double answer = double(model.sampling.max_tokens.value_or(4096));
     double input = 0;
     for (int attempt = 1; attempt <= episode.attempts; ++attempt) {

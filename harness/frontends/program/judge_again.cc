@@ -128,12 +128,12 @@ std::string file_of(const EvaluateOptions& at, const std::string& device) {
 /// Judges in the run itself what was answered and not judged, or only with a harness_error.
 int judge_open(const RunFolder& folder, const Settings& settings, Devices devices,
                const StopSignals& signals, RunProgress& progress, bool json) {
+  settings.refuse_relay(folder.path());
   std::vector<const Task*> tasks;
   for (const TaskId& id : settings.tasks()) tasks.push_back(&find_task(id));
   generate::RunOptions run{
-      .plan = generate::Plan(
-          tasks, settings.model_names(), static_cast<int>(settings.number("samples").value_or(1)),
-          generate::strategy_from_name(settings.text("strategy").value_or("repair"))),
+      .plan = generate::Plan(tasks, settings.model_names(),
+                             static_cast<int>(settings.number("samples").value_or(1))),
       .members = {},
       .prompts = find_prompts(settings.text("prompt").value_or("default"))};
   for (const std::string& model : settings.models()) {

@@ -66,9 +66,6 @@ void LoopOptions::add_to(Command app) {
   group.add_setting(
       "--goal correct|faster:P", goal,
       "When a sample is done: correct, or faster:P (the speedup's lower bound is over P)");
-  group.add_setting("--strategy NAME", strategy,
-                    "repair: a model repairs its own; relay: attempts go round the models",
-                    member_of({"repair", "relay"}));
   group.add_setting("--context NAME", context,
                     "What a repair prompt shows: the last attempt, the best, or the history",
                     member_of(names_to(Shown::history)));
@@ -122,7 +119,6 @@ generate::Settings settings_of(const LoopOptions& loop, const Prompts& prompts,
                                const Variables& overrides, const EvaluateOptions& evaluation) {
   generate::Settings settings;
   settings.set("kbench", version());
-  settings.set("strategy", loop.strategy);
   settings.set("samples", int64_t{loop.samples});
   settings.set("attempts", int64_t{loop.attempts});
   settings.set("goal", to_string(goal_from_name(loop.goal)));
@@ -186,8 +182,7 @@ std::vector<ModelConfig> chosen_models(std::vector<ModelConfig> all,
 }
 
 generate::Member member_of(
-    const ModelConfig& config, const std::vector<std::string>& lanes,
-    const std::vector<const Task*>& tasks, const std::string& replay,
+    const ModelConfig& config, const std::vector<const Task*>& tasks, const std::string& replay,
     std::function<void(const std::string& json, const std::string& text)> event) {
   generate::Member member;
   member.sampling = config.sampling;
@@ -202,23 +197,15 @@ generate::Member member_of(
                                 happened.kind == Kind::parameter;
       event(to_json(happened), worth_saying ? name + ": " + happened.text : "");
     };
-    const auto model = std::make_shared<OpenAiModel>(config, std::move(hooks));
-    member.model = model;
-    member.choices = config.choices;
-    member.ask_several = [model](const Ask& ask, int count, std::stop_token stop,
-                                 std::vector<Answer>* partial) {
-      return model->ask_several(ask, count, std::move(stop), partial);
-    };
+    member.model = std::make_shared<OpenAiModel>(config, std::move(hooks));
     return member;
   }
   const generate::RunFolder old(replay);
   std::vector<Exchange> exchanges;
-  for (const std::string& lane : lanes) {
-    for (const Task* task : tasks) {
-      const std::string path = old.transcript(lane, task->id);
-      if (!fs::exists(path)) continue;
-      for (Exchange& exchange : read_transcript(path)) exchanges.push_back(std::move(exchange));
-    }
+  for (const Task* task : tasks) {
+    const std::string path = old.transcript(config.name, task->id);
+    if (!fs::exists(path)) continue;
+    for (Exchange& exchange : read_transcript(path)) exchanges.push_back(std::move(exchange));
   }
   member.model = std::make_shared<ReplayModel>(config.name, std::move(exchanges),
                                                ReplayModel::OtherPrompt::given);

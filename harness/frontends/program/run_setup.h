@@ -18,7 +18,6 @@ struct LoopOptions : PromptFlags {
   int samples = 1;
   int attempts = 1;
   std::string goal = "correct";
-  std::string strategy = "repair";
   std::string context = "last";
   std::string smoke = "first";
 
@@ -50,8 +49,7 @@ std::vector<ModelConfig> chosen_models(std::vector<ModelConfig> all,
 /// A model of models.yaml as a member of a run. If `replay` names a run's folder, its transcripts
 /// answer instead of a server.
 generate::Member member_of(
-    const ModelConfig& config, const std::vector<std::string>& lanes,
-    const std::vector<const Task*>& tasks, const std::string& replay,
+    const ModelConfig& config, const std::vector<const Task*>& tasks, const std::string& replay,
     std::function<void(const std::string& json, const std::string& text)> event);
 
 }  // namespace kbench::program

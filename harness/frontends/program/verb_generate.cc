@@ -85,8 +85,7 @@ int run_generate(GenerateOptions options) {
 
   std::vector<std::string> names;
   for (const ModelConfig& config : configs) names.push_back(config.name);
-  Plan plan(tasks, names, options.loop.samples, generate::strategy_from_name(options.loop.strategy),
-            generate::order_from_name(options.order));
+  Plan plan(tasks, names, options.loop.samples, generate::order_from_name(options.order));
   EpisodeOptions episode = episode_of(settings);
   episode.attempts = options.loop.attempts;
   if (prompts.settings().device && !options.no_judge) {
@@ -114,10 +113,8 @@ int run_generate(GenerateOptions options) {
     if (!text.empty()) progress.warn(text);
   };
   for (const ModelConfig& config : configs) {
-    const std::vector<std::string> lanes =
-        run.plan.relay() ? run.plan.lanes() : std::vector{config.name};
     generate::Member& member =
-        run.members.emplace_back(member_of(config, lanes, tasks, options.replay, on_event));
+        run.members.emplace_back(member_of(config, tasks, options.replay, on_event));
     if (options.jobs > 0) member.connections = options.jobs;
     if (!config.key_env.empty()) forbid_core_dumps();
   }

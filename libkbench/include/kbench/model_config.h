@@ -44,7 +44,6 @@ struct ModelConfig {
 
   bool send_seed = true;
   bool stream = true;  ///< a stall shows at once
-  int choices = 1;     ///< answers asked for in one request by OpenAiModel::ask_several
   TokenField token_field = TokenField::automatic;
   bool system = true;  ///< false: the system message is put before the first user message
 

@@ -65,13 +65,6 @@ class OpenAiModel : public Model {
   const ModelConfig& config() const;
   Answer ask(const Ask& ask, std::stop_token stop) override;
 
-  /// `count` answers, in as few requests as config().choices allows; what a server holds back is
-  /// asked for again, request by request with another seed. Tokens of a request are in the usage of
-  /// its first answer; its others have zeros, so that sums are right. Throws as ask() does; answers
-  /// that came before the failure are then in `partial`, where one is given.
-  std::vector<Answer> ask_several(const Ask& ask, int count, std::stop_token stop,
-                                  std::vector<Answer>* partial = nullptr);
-
   /// What the server says it serves (URL/models). Throws ModelError.
   std::vector<std::string> served(std::stop_token stop);
 
