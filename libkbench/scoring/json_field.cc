@@ -5,6 +5,8 @@
 
 #include "kbench/text.h"
 #include "libkbench/base/files.h"
+#include "libkbench/base/suggest.h"
+#include "libkbench/base/text.h"
 #include "libkbench/core/variables_json.h"
 
 namespace kbench {
@@ -154,11 +156,10 @@ DType dtype_or_f32(const JsonField& object) {
 void expect_only(const JsonField& object, const std::vector<std::string_view>& names) {
   for (const auto& [name, value] : object.members()) {
     if (std::ranges::count(names, name) > 0) continue;
-    std::string known;
-    for (const std::string_view each : names) {
-      known += (known.empty() ? "" : ", ") + std::string(each);
-    }
-    object.fail("has no field '" + shown(name) + "'; it may have " + known);
+    const std::vector<std::string> known(names.begin(), names.end());
+    const std::string near = suggestion(name, known);
+    object.fail("has no field '" + shown(name) + "'" +
+                (near.empty() ? "; it may have " + joined(known) : near));
   }
 }
 

@@ -250,7 +250,7 @@ TEST_F(ServeTest, AnswersABadLineWithItsNumberAndGoesOn) {
       {"{\"id\": 1, \"files\": {\"candidate.yaml\": 7}}", "must be a string"},
       {"{\"id\": 1, \"files\": {\"candidate.yaml\": \"\"}, \"prset\": \"v0\"}", "'preset'"},
       {"{\"id\": 1, \"files\": {\"candidate.yaml\": \"\"}, \"preset\": \"v7\"}", "v7"},
-      {"{\"id\": 1, \"files\": {\"candidate.yaml\": \"\"}, \"seed\": -1}", "'seed'"},
+      {"{\"id\": 1, \"files\": {\"candidate.yaml\": \"\"}, \"seed\": -1}", "seed must be"},
       {"{\"id\": 1, \"files\": {\"candidate.yaml\": \"\"}, \"dtype\": \"f8\"}", "f32, f16, bf16"},
       {"{\"id\": 1, \"files\": {\"candidate.yaml\": \"\"}, \"max_seconds\": \"2\"}", "max_seconds"},
       {"{\"id\": 1, \"files\": {\"candidate.yaml\": \"\"}, \"device\": 9}", "no device '9'"},
