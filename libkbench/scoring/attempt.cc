@@ -24,12 +24,6 @@ static void read_field(const JsonField& field, Outcome& outcome) {
   outcome = field.as(outcome_from_name);
 }
 
-// In the order of the line.
-KBENCH_FIELDS(Attempt, model, answered_by, task, sample, attempt, parent, outcome, leniencies,
-              candidate, candidate_hash, verdict, preset, device, speedup, feedback_hash,
-              prompt_hash, usage, cost, seconds, operator_steps, general)
-KBENCH_OPTIONAL_FIELDS(Attempt, general)
-
 /// Records from before do not know of it.
 static bool is_left_out(const Attempt& attempt, std::string_view field) {
   return field == "general" && !attempt.general;

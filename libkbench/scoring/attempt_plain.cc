@@ -2,130 +2,114 @@
 #include <simdjson.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "kbench/error.h"
 #include "libkbench/base/text.h"
 #include "libkbench/scoring/attempt_json.h"
+#include "libkbench/scoring/json_fields.h"
 
 namespace kbench {
 namespace {
 
 using Element = simdjson::dom::element;
 
-// Each reads a value of JSON; false where it is of another kind or out of range.
+// Each reads a value of JSON; false where it is of another kind or out of range. Numbers are not
+// negative, but those of intervals.
 
-bool read_text(Element element, std::string& into) {
+bool read_plain(Element element, bool& into) { return element.get(into) == simdjson::SUCCESS; }
+bool read_plain(Element element, int64_t& into) {
+  return element.get(into) == simdjson::SUCCESS && into >= 0;
+}
+bool read_plain(Element element, double& into) {
+  return element.get(into) == simdjson::SUCCESS && into >= 0;
+}
+bool read_plain(Element element, int& into) {
+  int64_t value = 0;
+  if (!read_plain(element, value)) return false;
+  into = static_cast<int>(value);
+  return value <= std::numeric_limits<int>::max();
+}
+bool read_plain(Element element, std::string& into) {
   std::string_view text;
   if (element.get(text) != simdjson::SUCCESS) return false;
   into = text;
   return true;
 }
-
-bool read_texts(Element element, std::vector<std::string>& into) {
+bool read_plain(Element element, std::vector<std::string>& into) {
   simdjson::dom::array list;
   if (element.get(list) != simdjson::SUCCESS) return false;
   into.clear();
   for (const Element item : list) {
-    if (!read_text(item, into.emplace_back())) return false;
+    if (!read_plain(item, into.emplace_back())) return false;
   }
   return true;
 }
 
-bool read_count(Element element, int64_t least, int& into) {
-  int64_t value = 0;
-  if (element.get(value) != simdjson::SUCCESS) return false;
-  into = static_cast<int>(value);
-  return value >= least && value <= std::numeric_limits<int>::max();
+/// A name that `from` knows, or throws an Error.
+template <class T, class From>
+bool read_named(Element element, T& into, From from) {
+  std::string_view text;
+  if (element.get(text) != simdjson::SUCCESS) return false;
+  into = from(text);
+  return true;
+}
+bool read_plain(Element element, TaskId& into) { return read_named(element, into, parse_task_id); }
+bool read_plain(Element element, Outcome& into) {
+  return read_named(element, into, outcome_from_name);
+}
+bool read_plain(Element element, Verdict& into) {
+  return read_named(element, into, verdict_from_name);
+}
+
+template <class T>
+bool read_plain(Element element, std::optional<T>& into) {
+  into.reset();
+  return element.is_null() || read_plain(element, into.emplace());
+}
+
+/// Reads an object that has all fields that may not be left out, each once. Others, of a later
+/// version, are passed over.
+template <class T, class Read>
+bool read_members(Element element, T& value, Read read) {
+  simdjson::dom::object object;
+  if (element.get(object) != simdjson::SUCCESS) return false;
+  uint32_t seen = 0, needed = 0, bit = 1;
+  each_field(
+      [&](std::string_view field, auto&) {
+        if (!is_optional_field(&value, field)) needed |= bit;
+        bit <<= 1;
+      },
+      value);
+  for (const simdjson::dom::key_value_pair member : object) {
+    bool right = true;
+    bit = 1;
+    each_field(
+        [&](std::string_view field, auto& into) {
+          if (field == member.key) {
+            right = (seen & bit) == 0 && read(member.value, into);
+            seen |= bit;
+          }
+          bit <<= 1;
+        },
+        value);
+    if (!right) return false;
+  }
+  return (seen & needed) == needed;
 }
 
 /// JSON has no infinity: null stands for it.
-bool read_time(Element element, double& into) {
-  into = std::numeric_limits<double>::infinity();
-  return element.is_null() || element.get(into) == simdjson::SUCCESS;
+bool read_plain(Element element, Interval& into) {
+  return read_members(element, into, [](Element end, double& value) {
+    value = std::numeric_limits<double>::infinity();
+    return end.is_null() || end.get(value) == simdjson::SUCCESS;
+  });
 }
 
-/// A number that is not negative; null is none where it may be missing.
-template <class T>
-bool read_amount(Element element, T& into) {
-  return element.get(into) == simdjson::SUCCESS && into >= 0;
-}
-template <class T>
-bool read_amount(Element element, std::optional<T>& into) {
-  into.reset();
-  return element.is_null() || read_amount(element, into.emplace());
-}
-
-struct Member {
-  std::string_view name;
-  bool (*read)(Element, Attempt&);
-};
-
-/// A member that need not be there.
-bool read_other(std::string_view name, Element element, Attempt& attempt) {
-  if (name != "general") return true;
-  bool general = false;
-  if (element.get(general) != simdjson::SUCCESS) return false;
-  attempt.general = general;
-  return true;
-}
-
-/// Reads an object that has all of these members, each once. Others, of a later version, are passed
-/// over.
-template <size_t n>
-bool read_members(Element element, const std::array<Member, n>& members, Attempt& attempt) {
-  simdjson::dom::object object;
-  if (element.get(object) != simdjson::SUCCESS) return false;
-  uint32_t seen = 0;
-  size_t next = 0;
-  for (const auto [name, value] : object) {
-    size_t i = next;  // mostly they come in this order
-    if (i >= n || members[i].name != name) {
-      for (i = 0; i < n && members[i].name != name;) ++i;
-    }
-    if (i == n) {
-      if (!read_other(name, value, attempt)) return false;
-      continue;
-    }
-    if ((seen >> i & 1) != 0 || !members[i].read(value, attempt)) return false;
-    seen |= uint32_t{1} << i;
-    next = i + 1;
-  }
-  return seen == (uint32_t{1} << n) - 1;
-}
-
-constexpr std::array<Member, 3> kSpeedup = {
-    {{"low", [](Element e, Attempt& a) { return read_time(e, a.speedup.low); }},
-     {"point", [](Element e, Attempt& a) { return read_time(e, a.speedup.point); }},
-     {"high", [](Element e, Attempt& a) { return read_time(e, a.speedup.high); }}}};
-
-constexpr std::array<Member, 4> kUsage = {
-    {{"input", [](Element e, Attempt& a) { return read_amount(e, a.usage.input); }},
-     {"cached", [](Element e, Attempt& a) { return read_amount(e, a.usage.cached); }},
-     {"output", [](Element e, Attempt& a) { return read_amount(e, a.usage.output); }},
-     {"reasoning", [](Element e, Attempt& a) { return read_amount(e, a.usage.reasoning); }}}};
-
-bool read_task(Element element, Attempt& attempt) {
-  std::string_view text;
-  if (element.get(text) != simdjson::SUCCESS) return false;
-  attempt.task = parse_task_id(text);
-  return true;
-}
-
-bool read_outcome(Element element, Attempt& attempt) {
-  std::string_view text;
-  if (element.get(text) != simdjson::SUCCESS) return false;
-  attempt.outcome = outcome_from_name(text);
-  return true;
-}
-
-bool read_verdict(Element element, Attempt& attempt) {
-  attempt.verdict.reset();
-  std::string_view text;
-  if (element.get(text) != simdjson::SUCCESS) return element.is_null();
-  attempt.verdict = verdict_from_name(text);
-  return true;
+bool read_plain(Element element, Usage& into) {
+  return read_members(element, into, [](Element tokens, std::optional<int64_t>& count) {
+    return read_plain(tokens, count);
+  });
 }
 
 /// Whether a text of JSON escapes half of a surrogate pair.
@@ -151,30 +135,6 @@ bool has_half_pair(std::string_view text) {
   return false;
 }
 
-/// In the order in which to_json writes them.
-constexpr std::array<Member, 20> kAttempt = {
-    {{"model", [](Element e, Attempt& a) { return read_text(e, a.model); }},
-     {"answered_by", [](Element e, Attempt& a) { return read_text(e, a.answered_by); }},
-     {"task", read_task},
-     {"sample", [](Element e, Attempt& a) { return read_count(e, 1, a.sample); }},
-     {"attempt", [](Element e, Attempt& a) { return read_count(e, 1, a.attempt); }},
-     {"parent", [](Element e, Attempt& a) { return read_count(e, 0, a.parent); }},
-     {"outcome", read_outcome},
-     {"leniencies", [](Element e, Attempt& a) { return read_texts(e, a.leniencies); }},
-     {"candidate", [](Element e, Attempt& a) { return read_text(e, a.candidate); }},
-     {"candidate_hash", [](Element e, Attempt& a) { return read_text(e, a.candidate_hash); }},
-     {"verdict", read_verdict},
-     {"preset", [](Element e, Attempt& a) { return read_text(e, a.preset); }},
-     {"device", [](Element e, Attempt& a) { return read_text(e, a.device); }},
-     {"speedup", [](Element e, Attempt& a) { return read_members(e, kSpeedup, a); }},
-     {"feedback_hash", [](Element e, Attempt& a) { return read_text(e, a.feedback_hash); }},
-     {"prompt_hash", [](Element e, Attempt& a) { return read_text(e, a.prompt_hash); }},
-     {"usage", [](Element e, Attempt& a) { return read_members(e, kUsage, a); }},
-     {"cost", [](Element e, Attempt& a) { return read_amount(e, a.cost); }},
-     {"seconds", [](Element e, Attempt& a) { return read_amount(e, a.seconds); }},
-     {"operator_steps",
-      [](Element e, Attempt& a) { return e.get(a.operator_steps) == simdjson::SUCCESS; }}}};
-
 }  // namespace
 
 bool read_plain_attempt(std::string_view line, Attempt& attempt) {
@@ -184,8 +144,10 @@ bool read_plain_attempt(std::string_view line, Attempt& attempt) {
   Element root;
   if (parser.parse(line.data(), line.size()).get(root) != simdjson::SUCCESS) return false;
   attempt.general.reset();
+  const auto read = [](Element element, auto& into) { return read_plain(element, into); };
   try {
-    return read_members(root, kAttempt, attempt) && is_possible(attempt);
+    return read_members(root, attempt, read) && attempt.sample > 0 && attempt.attempt > 0 &&
+           is_possible(attempt);
   } catch (const Error&) {  // an unknown task, outcome or verdict
     return false;
   }
