@@ -1,7 +1,7 @@
-#include "libkbench/episode/own_kernels.h"
-
 #include <algorithm>
 #include <set>
+
+#include "libkbench/episode/reading.h"
 
 namespace kbench {
 namespace {

@@ -10,7 +10,6 @@
 #include "kbench/text.h"
 #include "kbench/version.h"
 #include "libkbench/base/hash.h"
-#include "libkbench/episode/own_kernels.h"
 
 namespace kbench {
 namespace {

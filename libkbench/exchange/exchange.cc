@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "kbench/model.h"
+#include "libkbench/base/enum_names.h"
 #include "libkbench/base/files.h"
 #include "libkbench/base/hash.h"
 #include "libkbench/scoring/attempt_json.h"
@@ -144,6 +146,10 @@ std::vector<Exchange> read_transcript(const std::string& path) {
     begin = end + 1;
   }
   return exchanges;
+}
+
+std::string_view name_of(Role role) {
+  return name_in<Role::assistant>({"system", "user", "assistant"}, role);
 }
 
 }  // namespace kbench

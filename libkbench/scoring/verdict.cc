@@ -3,6 +3,8 @@
 #include <string>
 
 #include "kbench/error.h"
+#include "kbench/opponent.h"
+#include "libkbench/base/enum_names.h"
 #include "libkbench/base/text.h"
 
 namespace kbench {
@@ -96,6 +98,16 @@ bool is_about_values(Verdict verdict) {
 
 std::string_view explain(Verdict verdict) {
   return kVerdicts[static_cast<size_t>(verdict)].sentence;
+}
+
+std::string_view name_of(Opponent opponent) {
+  return name_in<Opponent::best>({"eager", "torch", "torch.compile", "best"}, opponent);
+}
+
+Opponent opponent_from_name(std::string_view name) {
+  if (const auto found = value_named(name, Opponent::best)) return *found;
+  throw Error(ErrorCode::kInvalidArgument, "there is no opponent '" + std::string(name) +
+                                               "': eager, torch, torch.compile, best");
 }
 
 }  // namespace kbench

@@ -209,9 +209,9 @@ TEST_F(FilesTest, ARelayOfAnEarlierVersionIsRefused) {
 
 TEST_F(FilesTest, WhatWasNotKnownIsTakenOver) {
   Settings stored = some_settings(), asked = some_settings();
-  stored.set_null("device");
+  stored.set("device", nullptr);
   EXPECT_EQ(asked.resumed(stored, "RUN").text("device"), "a \"GPU\": 1");
-  asked.set_null("device");
+  asked.set("device", nullptr);
   EXPECT_EQ(asked.resumed(some_settings(), "RUN").text("device"), "a \"GPU\": 1");
 }
 

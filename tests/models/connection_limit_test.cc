@@ -1,6 +1,6 @@
-#include "harness/evaluate/models/connection_limit.h"
-
 #include <gtest/gtest.h>
+
+#include "harness/evaluate/models/server.h"
 
 namespace kbench::models {
 namespace {

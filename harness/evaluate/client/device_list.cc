@@ -1,13 +1,14 @@
 #include "harness/evaluate/client/device_list.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
 
 #include "harness/evaluate/client/judge_client.h"
-#include "harness/evaluate/client/program_path.h"
 #include "harness/measure/process/deadline.h"
 #include "harness/measure/vulkan/device.h"
 #include "harness/measure/vulkan/float_atomics.h"
@@ -105,6 +106,39 @@ DeviceSummary summary_of(const vulkan::DeviceSnapshot& snapshot) {
     summary.reason = e.what();
   }
   return summary;
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool executable(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
+}
+
+}  // namespace
+
+std::string program_path(const std::string& chosen) {
+  if (!chosen.empty()) return chosen;
+  const char* from_environment = std::getenv("KBENCH_PROGRAM");
+  if (from_environment != nullptr && *from_environment != '\0') return from_environment;
+  constexpr const char* kSelf = "/proc/self/exe";
+  std::error_code ignored;
+  const fs::path self = fs::read_symlink(kSelf, ignored);
+  // By the link, not by what it says: the file may have been replaced since this program started.
+  if (self.filename() == "kbench" || self.filename() == "kbench (deleted)") return kSelf;
+  if (const fs::path beside = self.parent_path() / "kbench"; executable(beside)) {
+    return beside.string();
+  }
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const fs::path candidate = fs::path(folder.empty() ? "." : folder) / "kbench";
+    if (executable(candidate)) return candidate.string();
+  }
+  throw Error(ErrorCode::kNotFound,
+              "no kbench program to judge with: put it on PATH, or name it by KBENCH_PROGRAM");
 }
 
 }  // namespace client

@@ -20,4 +20,8 @@ DeviceSummary summary_of(const vulkan::DeviceSnapshot& snapshot);
 /// The listing process's side: what `kbench list-devices-process` does.
 int run_device_lister();
 
+/// The chosen program; else $KBENCH_PROGRAM; this program if it is kbench; the one beside it; the
+/// one on PATH. Throws kNotFound.
+std::string program_path(const std::string& chosen);
+
 }  // namespace kbench::client

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <exception>
 
-#include "harness/evaluate/client/program_path.h"
+#include "harness/evaluate/client/device_list.h"
 #include "harness/measure/process/deadline.h"
 #include "harness/measure/process/fd_pair.h"
 #include "harness/measure/trial/experiment.h"

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <random>
 
-#include "harness/evaluate/diagnose/matching.h"
-#include "harness/evaluate/diagnose/profile.h"
-#include "harness/evaluate/diagnose/smallest.h"
+#include "harness/evaluate/diagnose/steps.h"
 #include "harness/measure/process/host_lock.h"
 #include "harness/measure/trial/roofline.h"
 #include "harness/measure/vulkan/device.h"

@@ -1,9 +1,8 @@
-#include "harness/evaluate/diagnose/profile.h"
-
 #include <algorithm>
 #include <numeric>
 #include <set>
 
+#include "harness/evaluate/diagnose/steps.h"
 #include "kbench/candidate.h"
 #include "kbench/error.h"
 #include "kbench/task.h"

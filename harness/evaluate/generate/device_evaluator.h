@@ -2,15 +2,36 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <stop_token>
 #include <string>
+#include <utility>
 
 #include "harness/evaluate/client/judge_client.h"
-#include "harness/evaluate/generate/run_evaluator.h"
+#include "harness/evaluate/client/protocol.h"
+#include "harness/evaluate/queue/queue_judge.h"
 #include "kbench/baseline.h"
+#include "kbench/episode.h"
 #include "kbench/evaluate.h"
+#include "kbench/feedback.h"
+#include "kbench/result.h"
 
 namespace kbench::generate {
+
+/// Evaluates candidates on one device. Used by one thread at a time.
+class RunEvaluator : public queue::QueueJudge {
+ public:
+  /// `asked`: the candidate, on disk, and those that follow it; its options are replaced by the
+  /// evaluator's own at the sizes of `request`. Throws only if the options are wrong.
+  virtual Result judge(const JudgeRequest& request, client::EvaluateRequest asked) = 0;
+  virtual Evidence investigate(const JudgeRequest&, const std::string& /*file*/, const Result&) {
+    return {};
+  }
+};
+
+/// `options` at the sizes of the request; if it is quick, two pairs of runs, which show whether a
+/// candidate is right.
+EvaluateOptions at_sizes_of(const JudgeRequest& request, EvaluateOptions options);
 
 /// Two judge processes on one device, one of which works at a time: so the sizes that were asked
 /// for keep their memory and their verified baseline while smaller sizes are tried.
@@ -36,6 +57,30 @@ class DeviceEvaluator : public RunEvaluator {
   Roofline roofline_;
   bool evidence_;
   client::JudgeClient judge_, small_;
+};
+
+/// Any judge that a queue can have, such as one elsewhere.
+class QueueEvaluator : public RunEvaluator {
+ public:
+  /// `options`: how results are measured; the sizes come with each request.
+  QueueEvaluator(std::unique_ptr<queue::QueueJudge> judge, EvaluateOptions options)
+      : judge_(std::move(judge)), options_(std::move(options)) {}
+
+  const vulkan::DeviceSnapshot& snapshot() override { return judge_->snapshot(); }
+  std::string trouble() override { return judge_->trouble(); }
+  Result run(const client::EvaluateRequest& request,
+             const std::function<void(const char*)>& on_stage,
+             const std::stop_token& stop) override {
+    return judge_->run(request, on_stage, stop);
+  }
+  Result judge(const JudgeRequest& request, client::EvaluateRequest asked) override {
+    asked.options = at_sizes_of(request, options_);
+    return judge_->run(asked, options_.on_stage, {});
+  }
+
+ private:
+  std::unique_ptr<queue::QueueJudge> judge_;
+  EvaluateOptions options_;
 };
 
 }  // namespace kbench::generate

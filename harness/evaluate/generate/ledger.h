@@ -72,4 +72,9 @@ class Ledger {
 /// kParse.
 std::pair<int, int> ids_of(std::string_view line);
 
+/// The fastest correct attempt of each model on each task, task by task. `unconfirmed`: only those
+/// that were chosen among several measurements and do not stand in confirmed.jsonl. Throws kIo and
+/// kParse.
+std::vector<Attempt> winners_of(const RunFolder& folder, bool unconfirmed);
+
 }  // namespace kbench::generate

@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "harness/evaluate/generate/background.h"
 #include "harness/evaluate/generate/run.h"
 #include "harness/evaluate/generate/scheduler.h"
 #include "harness/evaluate/queue/queue.h"

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "harness/evaluate/generate/budget.h"
+#include "harness/evaluate/generate/device_evaluator.h"
 #include "harness/evaluate/generate/ledger.h"
 #include "harness/evaluate/generate/plan.h"
-#include "harness/evaluate/generate/run_evaluator.h"
 #include "harness/evaluate/generate/scheduler.h"
 #include "harness/evaluate/generate/store.h"
 #include "kbench/episode.h"

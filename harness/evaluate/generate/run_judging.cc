@@ -3,8 +3,8 @@
 #include <mutex>
 #include <utility>
 
+#include "harness/evaluate/generate/ledger.h"
 #include "harness/evaluate/generate/live_run.h"
-#include "harness/evaluate/generate/winners.h"
 #include "kbench/text.h"
 
 namespace kbench::generate {

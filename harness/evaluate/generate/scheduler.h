@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "harness/evaluate/generate/budget.h"
@@ -19,6 +20,7 @@
 #include "kbench/candidate_source.h"
 #include "kbench/episode.h"
 #include "kbench/model.h"
+#include "libkbench/base/start_thread.h"
 
 namespace kbench::generate {
 
@@ -140,6 +142,50 @@ class Scheduler {
   size_t active_ = 0;     ///< chains that a thread works on or that wait for a device
   Stop stop_ = Stop::none;
   std::string reason_;
+};
+
+/// One thread that runs jobs in the order they are posted. Jobs must not throw.
+class Background {
+ public:
+  /// Throws kInternal if no thread can be started.
+  Background() : thread_(start_thread<std::thread>([this] { work(); })) {}
+  /// Runs the jobs that are left first.
+  ~Background() {
+    {
+      const std::lock_guard hold(mutex_);
+      ended_ = true;
+    }
+    changed_.notify_one();
+    thread_.join();
+  }
+  Background(const Background&) = delete;
+
+  void post(std::function<void()> job) {
+    {
+      const std::lock_guard hold(mutex_);
+      jobs_.push_back(std::move(job));
+    }
+    changed_.notify_one();
+  }
+
+ private:
+  void work() {
+    for (;;) {
+      std::unique_lock hold(mutex_);
+      changed_.wait(hold, [this] { return ended_ || !jobs_.empty(); });
+      if (jobs_.empty()) return;
+      const std::function<void()> job = std::move(jobs_.front());
+      jobs_.pop_front();
+      hold.unlock();
+      job();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> jobs_;
+  bool ended_ = false;
+  std::thread thread_;
 };
 
 }  // namespace kbench::generate

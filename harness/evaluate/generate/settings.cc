@@ -1,7 +1,6 @@
 #include "harness/evaluate/generate/settings.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
@@ -13,9 +12,7 @@
 namespace kbench::generate {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-std::string dump(const Json& json) { return json_text(json); }
+using Json = Settings::Json;
 
 /// Settings that do not shape a model's answers: how its server is reached and what it costs.
 const std::set<std::string>& reaching() {
@@ -24,21 +21,18 @@ const std::set<std::string>& reaching() {
   return kKeys;
 }
 
-std::string name_of_model(const std::string& json) {
-  return Json::parse(json).value("name", std::string());
-}
+std::string name_of_model(const Json& model) { return model.value("name", std::string()); }
 
 /// The first key in which two models differ; empty if none.
-std::string difference(const std::string& a, const std::string& b) {
-  Json first = Json::parse(a), second = Json::parse(b);
-  // Earlier versions wrote how many samples share a request.
+std::string difference(Json first, Json second) {
   for (Json* one : {&first, &second}) {
+    // Earlier versions wrote how many samples share a request.
     if (one->contains("send")) one->at("send").erase("choices");
+    for (const std::string& key : reaching()) one->erase(key);
   }
   for (const auto* one : {&first, &second}) {
     const Json& other = one == &first ? second : first;
     for (const auto& [key, value] : one->items()) {
-      if (reaching().contains(key)) continue;
       if (!other.contains(key) || other.at(key) != value) return key;
     }
   }
@@ -67,82 +61,64 @@ bool fits(const std::string& key, const Json& value) {
 
 }  // namespace
 
-void Settings::put(const std::string& key, const std::string& json) {
-  for (auto& [each, value] : values_) {
-    if (each == key) {
-      value = json;
-      return;
-    }
-  }
-  values_.emplace_back(key, json);
-}
-
-const std::string* Settings::find(const std::string& key) const {
-  for (const auto& [each, value] : values_) {
-    if (each == key) return &value;
-  }
+const Json* Settings::find(const std::string& key) const {
+  if (const auto found = values_.find(key); found != values_.end()) return &*found;
   // A run in float32 does not say so.
-  static const std::string kFloat32 = dump(name_of(DType::f32));
+  static const Json kFloat32 = name_of(DType::f32);
   return key == "dtype" ? &kFloat32 : nullptr;
 }
-
-void Settings::set(const std::string& key, const std::string& text) { put(key, dump(text)); }
-void Settings::set(const std::string& key, int64_t number) { put(key, dump(number)); }
-void Settings::set(const std::string& key, double number) { put(key, dump(number)); }
-void Settings::set(const std::string& key, bool flag) { put(key, dump(flag)); }
-void Settings::set_null(const std::string& key) { put(key, "null"); }
 
 void Settings::set_tasks(const std::vector<const Task*>& tasks) {
   Json list = Json::array();
   for (const Task* task : tasks) list.push_back(to_string(task->id));
-  put("tasks", dump(list));
+  set("tasks", std::move(list));
 }
 
-void Settings::add_model(const std::string& json) { models_.push_back(json); }
+void Settings::add_model(const std::string& json) { models_.push_back(Json::parse(json)); }
 
 std::optional<std::string> Settings::text(const std::string& key) const {
-  const std::string* value = find(key);
-  if (value == nullptr) return std::nullopt;
-  const Json json = Json::parse(*value);
-  if (!json.is_string()) return std::nullopt;
-  return json.get<std::string>();
+  const Json* value = find(key);
+  if (value == nullptr || !value->is_string()) return std::nullopt;
+  return value->get<std::string>();
 }
 
 std::optional<double> Settings::number(const std::string& key) const {
-  const std::string* value = find(key);
-  if (value == nullptr) return std::nullopt;
-  const Json json = Json::parse(*value);
-  if (!json.is_number()) return std::nullopt;
-  return json.get<double>();
+  const Json* value = find(key);
+  if (value == nullptr || !value->is_number()) return std::nullopt;
+  return value->get<double>();
 }
 
 std::optional<bool> Settings::flag(const std::string& key) const {
-  const std::string* value = find(key);
-  if (value == nullptr || (*value != "true" && *value != "false")) return std::nullopt;
-  return *value == "true";
+  const Json* value = find(key);
+  if (value == nullptr || !value->is_boolean()) return std::nullopt;
+  return value->get<bool>();
 }
 
 std::vector<TaskId> Settings::tasks() const {
   std::vector<TaskId> tasks;
-  const std::string* value = find("tasks");
+  const Json* value = find("tasks");
   if (value == nullptr) return tasks;
-  for (const Json& each : Json::parse(*value)) {
-    tasks.push_back(parse_task_id(each.get<std::string>()));
-  }
+  for (const Json& each : *value) tasks.push_back(parse_task_id(each.get<std::string>()));
   return tasks;
 }
 
 std::vector<std::string> Settings::model_names() const {
   std::vector<std::string> names;
-  for (const std::string& model : models_) names.push_back(name_of_model(model));
+  for (const Json& model : models_) names.push_back(name_of_model(model));
   return names;
+}
+
+std::vector<std::string> Settings::models() const {
+  std::vector<std::string> texts;
+  for (const Json& model : models_) texts.push_back(json_text(model));
+  return texts;
 }
 
 std::string Settings::to_yaml() const {
   std::string yaml = "# The settings of a run (kbench generate); it goes on only with these.\n";
-  for (const auto& [key, value] : values_) yaml += key + ": " + value + "\n";
+  for (const auto& [key, value] : values_.items()) yaml += key + ": " + json_text(value) + "\n";
   yaml += "models:\n";
-  for (const std::string& model : models_) yaml += "  - " + model + "\n";
+  for (const Json& model : models_) yaml += "  - " + json_text(model) + "\n";
   return yaml;
 }
 
@@ -169,7 +145,7 @@ Settings Settings::read(const std::string& path) {
         if (!fits(line.substr(0, colon), value)) throw Error(ErrorCode::kParse, "");
         const std::string key = line.substr(0, colon);
         if (key == "dtype") task_dtype_from_name(value.get<std::string>());
-        settings.put(key, dump(value));
+        settings.set(key, value);
       }
     } catch (const std::exception&) {
       throw Error(ErrorCode::kParse, Location{path, number, 0},
@@ -195,45 +171,41 @@ void Settings::refuse_relay(const std::string& run) const {
 Settings Settings::resumed(const Settings& stored, const std::string& run) const {
   stored.refuse_relay(run);
   Settings result = *this;
-  if (const std::string& before = *stored.find("dtype"), &asked = *find("dtype"); before != asked) {
-    refuse(run, "dtype", before, asked);
-  }
-  for (const auto& [key, asked] : values_) {
-    const std::string* before = stored.find(key);
+  const auto expect_same = [&](const std::string& key, const Json& before, const Json& asked) {
+    if (before != asked) refuse(run, key, json_text(before), json_text(asked));
+  };
+  expect_same("dtype", *stored.find("dtype"), *find("dtype"));
+  for (const auto& [key, asked] : values_.items()) {
+    const Json* before = stored.find(key);
     if (before == nullptr) refuse_older(run, key);
-    if (*before == "null" || *before == asked) continue;
-    if (asked == "null") {
-      result.put(key, *before);
+    if (before->is_null() || *before == asked) continue;
+    if (asked.is_null()) {
+      result.set(key, *before);
     } else if (grows(key)) {
-      const auto most =
-          std::max(Json::parse(*before).get<int64_t>(), Json::parse(asked).get<int64_t>());
-      result.put(key, dump(most));
+      result.set(key, std::max(before->get<int64_t>(), asked.get<int64_t>()));
     } else if (key == "tasks") {
-      std::vector<TaskId> all = stored.tasks();
-      const std::vector<TaskId> mine = tasks();
-      all.insert(all.end(), mine.begin(), mine.end());
-      std::sort(all.begin(), all.end());
-      all.erase(std::unique(all.begin(), all.end()), all.end());
+      std::set<TaskId> all;
+      for (const Settings* settings : {&stored, this}) {
+        for (const TaskId& id : settings->tasks()) all.insert(id);
+      }
       Json list = Json::array();
       for (const TaskId& id : all) list.push_back(to_string(id));
-      result.put(key, dump(list));
+      result.set(key, std::move(list));
     } else {
-      refuse(run, key, *before, asked);
+      expect_same(key, *before, asked);
     }
   }
   result.models_ = stored.models_;
-  for (const std::string& model : models_) {
+  for (const Json& model : models_) {
     const std::string name = name_of_model(model);
-    const auto same = std::find_if(result.models_.begin(), result.models_.end(),
-                                   [&](const std::string& m) { return name_of_model(m) == name; });
+    const auto same = std::ranges::find(result.models_, name, name_of_model);
     if (same == result.models_.end()) {
       result.models_.push_back(model);
       continue;
     }
     if (const std::string key = difference(*same, model); !key.empty()) {
-      const auto part = [&](const std::string& json) {
-        const Json all = Json::parse(json);
-        return all.contains(key) ? dump(all.at(key)) : "none";
+      const auto part = [&](const Json& all) {
+        return all.contains(key) ? json_text(all.at(key)) : "none";
       };
       refuse(run, "model " + name + "'s " + key, part(*same), part(model));
     }

@@ -3,6 +3,7 @@
 // secrets.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,11 +15,10 @@ namespace kbench::generate {
 
 class Settings {
  public:
-  void set(const std::string& key, const std::string& text);
-  void set(const std::string& key, int64_t number);
-  void set(const std::string& key, double number);
-  void set(const std::string& key, bool flag);
-  void set_null(const std::string& key);  ///< not known yet
+  using Json = nlohmann::ordered_json;
+
+  /// A text, number or flag; null: not known yet.
+  void set(const std::string& key, Json value) { values_[key] = std::move(value); }
   void set_tasks(const std::vector<const Task*>& tasks);
   /// A model's settings as a JSON object with a "name" (kbench/model_config.h makes one).
   void add_model(const std::string& json);
@@ -28,7 +28,7 @@ class Settings {
   std::optional<bool> flag(const std::string& key) const;
   std::vector<TaskId> tasks() const;
   std::vector<std::string> model_names() const;
-  const std::vector<std::string>& models() const { return models_; }  ///< JSON
+  std::vector<std::string> models() const;  ///< JSON
 
   std::string to_yaml() const;
   /// Throws kIo, kParse with the line.
@@ -43,11 +43,11 @@ class Settings {
   void refuse_relay(const std::string& run) const;
 
  private:
-  void put(const std::string& key, const std::string& json);
-  const std::string* find(const std::string& key) const;
+  /// Null where the settings have no such key.
+  const Json* find(const std::string& key) const;
 
-  std::vector<std::pair<std::string, std::string>> values_;  ///< key -> JSON
-  std::vector<std::string> models_;
+  Json values_ = Json::object();
+  std::vector<Json> models_;
 };
 
 }  // namespace kbench::generate

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "harness/evaluate/models/url.h"
+#include "harness/evaluate/models/transfer.h"
 #include "kbench/model_config.h"
 #include "kbench/text.h"
 #include "libkbench/base/enum_names.h"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -12,15 +13,38 @@
 #include <vector>
 
 #include "harness/evaluate/models/chat_request.h"
-#include "harness/evaluate/models/connection_limit.h"
 #include "harness/evaluate/models/failure.h"
 #include "harness/evaluate/models/reply.h"
 #include "harness/evaluate/models/secret.h"
 #include "harness/evaluate/models/transfer.h"
-#include "harness/evaluate/models/url.h"
 #include "kbench/openai_model.h"
 
 namespace kbench::models {
+
+/// Starts at `most`. Halves when the server asks for fewer requests, and grows by one after as many
+/// successes in a row as the current limit.
+class ConnectionLimit {
+ public:
+  explicit ConnectionLimit(int most) : most_(most), limit_(most) {}
+
+  enum class Ended { well, limited, otherwise };
+
+  /// Waits until a request may be sent. False if stop was requested first.
+  bool take(std::stop_token stop);
+  /// Ends a request. Returns the new limit if it has changed, else 0. `round`: the value of round()
+  /// when the request was sent. Only the first limited request of a round halves the limit, because
+  /// the others were sent before that could help.
+  int give_back(Ended ended, uint64_t round);
+
+  uint64_t round() const;
+  int limit() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable_any freed_;
+  int most_, limit_, taken_ = 0, well_ = 0;
+  uint64_t round_ = 0;
+};
 
 class Server {
  public:

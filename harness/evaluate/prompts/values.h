@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/evaluate/prompts/examples.h"
@@ -25,5 +26,17 @@ using ShaderTable = std::map<std::string, std::vector<std::string>>;
 nlohmann::json first_values(const Task& task, const PromptContext& context,
                             const std::vector<const Example*>& examples, const ShaderTable& shaders,
                             size_t reference_budget);
+
+struct LanguageEntry {
+  std::string_view name;   ///< as options have it
+  std::string_view title;  ///< as people and `kbench devices` say it
+  std::string_view fence;  ///< behind the marks that open a code block
+  std::string_view file;   ///< a file's name
+  /// What an answer holds, and whether only NVIDIA's GPUs take it.
+  AnswerForm form = AnswerForm::kernels;
+  bool cuda = false;
+};
+
+const LanguageEntry& entry_of(PromptLanguage language);
 
 }  // namespace kbench::prompts

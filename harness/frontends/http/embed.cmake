@@ -1,6 +1,6 @@
 # openapi.json as a text inside the program: cmake -D INPUT=FILE -D OUTPUT=FILE -P embed.cmake
 file(READ "${INPUT}" text)
-file(WRITE "${OUTPUT}" "#include \"harness/frontends/http/openapi.h\"
+file(WRITE "${OUTPUT}" "#include \"harness/frontends/http/service.h\"
 
 namespace kbench::http {
 

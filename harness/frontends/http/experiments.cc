@@ -1,13 +1,18 @@
 #include "harness/frontends/http/experiments.h"
 
+#include <sys/random.h>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 
-#include "harness/frontends/http/random_id.h"
 #include "kbench/text.h"
 #include "libkbench/base/enum_names.h"
+#include "libkbench/base/files.h"
 #include "libkbench/base/hash.h"
+#include "libkbench/base/hex.h"
 #include "libkbench/base/json_text.h"
 
 namespace kbench::http {
@@ -260,6 +265,14 @@ size_t Experiments::kept() {
   const std::lock_guard lock(mutex_);
   drop_old();
   return ended_.size();
+}
+
+std::string random_id() {
+  std::array<uint8_t, 16> bytes{};
+  if (getrandom(bytes.data(), bytes.size(), 0) != ssize_t{bytes.size()}) {
+    throw_io("draw", "a random number");
+  }
+  return hex_of(bytes);
 }
 
 }  // namespace kbench::http

@@ -103,4 +103,7 @@ class Experiments {
   bool all_cancelled_ = false, released_ = false;
 };
 
+/// 32 hexadecimal digits from the system's random numbers, which cannot be guessed. Throws kIo.
+std::string random_id();
+
 }  // namespace kbench::http

@@ -1,5 +1,3 @@
-#include "harness/frontends/http/openapi.h"
-
 #include <nlohmann/json.hpp>
 
 #include "harness/frontends/http/service.h"

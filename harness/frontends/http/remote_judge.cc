@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "harness/evaluate/queue/serve_request.h"
-#include "harness/frontends/http/random_id.h"
+#include "harness/frontends/http/experiments.h"
 #include "harness/frontends/http/request.h"
 #include "harness/measure/process/deadline.h"
 #include "kbench/error.h"

@@ -57,4 +57,6 @@ class Service {
 /// The OpenAPI description that the service gives at /openapi.json.
 std::string openapi_json();
 
+const char* openapi_text();
+
 }  // namespace kbench::http

@@ -105,7 +105,7 @@ Settings settings_of_run(const GenerateOptions& options, const std::vector<Model
   settings.set("device_block", prompts.settings().device);
   if (options.no_judge) {
     for (const char* key : {"device", "driver", "roof_gbytes_per_s", "roof_tflops"}) {
-      settings.set_null(key);
+      settings.set(key, nullptr);
     }
   } else {
     settings.set("device", ground.devices.first.name);

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "harness/evaluate/client/device_list.h"
-#include "harness/evaluate/generate/winners.h"
+#include "harness/evaluate/generate/ledger.h"
 #include "harness/frontends/program/json_documents.h"
 #include "harness/frontends/program/judge_all.h"
 #include "harness/frontends/program/progress.h"

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "harness/evaluate/generate/device_evaluator.h"
-#include "harness/evaluate/generate/queue_evaluator.h"
 #include "harness/frontends/program/open_devices.h"
 #include "harness/frontends/program/text.h"
 #include "harness/measure/trial/experiment.h"

@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "harness/evaluate/client/judge_client.h"
 #include "harness/evaluate/diagnose/look.h"
+#include "kbench/evaluate.h"
 #include "kbench/feedback.h"
 
 namespace kbench::diagnose {
@@ -30,5 +32,21 @@ std::optional<Look> shrink(Looker& looker, const Look& failing, int tries,
 
 /// The case as feedback shows it: sizes, short arrays, the first wrong elements.
 FailingCase failing_case(const Look& look, double relative);
+
+struct Matches {
+  std::vector<std::string> descriptions;  ///< mutants with the candidate's outputs
+  int tried = 0, all = 0;
+};
+
+/// Runs mutants in float64 on the look's inputs until `most` match or the deadline has passed.
+/// Elements that were not written are ignored; at least half must be written.
+Matches matching_mutants(const Look& look, double relative, size_t most, const TimeLimit& deadline);
+
+/// Fills in `steps` and `baseline`: device times from timestamps between the steps, with the least
+/// bytes and FLOPs that each step needs. For a candidate's kernel these are the bytes of the
+/// buffers it binds. Leaves both empty if the candidate does not run.
+void profile(client::JudgeClient& judge, const std::string& candidate_file,
+             const EvaluateOptions& options, const std::string& preset, int runs,
+             Evidence& evidence);
 
 }  // namespace kbench::diagnose
