@@ -33,6 +33,14 @@ bool nothing_seen(const Facts& facts) {
                               [](const Diagnostic& each) { return each.severity == "warning"; });
 }
 
+constexpr const char* kRaces =
+    "Two runs on the same inputs differ: let one invocation alone write an element, put barrier() "
+    "between writing and reading shared memory, and let no workgroup read what another writes in "
+    "the same step.";
+constexpr const char* kModuleRaces =
+    "Two runs on the same inputs differ: a kernel of yours races, or memory is read before it is "
+    "written.";
+
 /// For candidates of kernels and steps.
 constexpr Hint kHints[] = {
     {Verdict::invalid_candidate, "Missing parenthesis",
@@ -125,11 +133,7 @@ constexpr Hint kHints[] = {
     {Verdict::not_written, "",
      "The output must be bound where the shader stores, and the group count above 0 in every "
      "dimension; a guard that returns too early has the same effect."},
-    {Verdict::partly_written, "",
-     "Two runs on the same inputs differ: let one invocation alone write an element, put barrier() "
-     "between writing and reading shared memory, and let no workgroup read what another writes in "
-     "the same step.",
-     races},
+    {Verdict::partly_written, "", kRaces, races},
     {Verdict::partly_written, "",
      "Groups times local size must reach every element: round up with ceil_div, and do not assume "
      "that sizes are multiples of the tile.",
@@ -138,37 +142,21 @@ constexpr Hint kHints[] = {
      "Every element has to be reached by an invocation that stores it: see what the warnings and "
      "the pattern say of those that are not.",
      [](const Facts& facts) { return !nothing_seen(facts); }},
-    {Verdict::not_finite, "",
-     "Two runs on the same inputs differ: let one invocation alone write an element, put barrier() "
-     "between writing and reading shared memory, and let no workgroup read what another writes in "
-     "the same step.",
-     races},
+    {Verdict::not_finite, "", kRaces, races},
     {Verdict::not_finite, "",
      "Subtract the maximum before exp; keep a divisor from 0; the identity of max is the lowest "
      "float and not 0; write temporaries and shared memory before they are read."},
-    {Verdict::all_zero, "",
-     "Two runs on the same inputs differ: let one invocation alone write an element, put barrier() "
-     "between writing and reading shared memory, and let no workgroup read what another writes in "
-     "the same step.",
-     races},
+    {Verdict::all_zero, "", kRaces, races},
     {Verdict::all_zero, "",
      "The kernel writes and computes nothing: an accumulator that is never added to, a loop "
      "without turns, a wrong binding."},
-    {Verdict::low_precision, "",
-     "Two runs on the same inputs differ: let one invocation alone write an element, put barrier() "
-     "between writing and reading shared memory, and let no workgroup read what another writes in "
-     "the same step.",
-     races},
+    {Verdict::low_precision, "", kRaces, races},
     {Verdict::low_precision, "computes in float16",
      "Compute and accumulate in float32: the tolerance excludes float16 arithmetic."},
     {Verdict::low_precision, "",
      "Accumulate in float32, in several partial sums where there are many terms; avoid "
      "approximations of exp, tanh and erf."},
-    {Verdict::wrong_values, "",
-     "Two runs on the same inputs differ: let one invocation alone write an element, put barrier() "
-     "between writing and reading shared memory, and let no workgroup read what another writes in "
-     "the same step.",
-     races},
+    {Verdict::wrong_values, "", kRaces, races},
     {Verdict::wrong_values, "", "Few elements are wrong: look at tails and at initial values.",
      few_wrong},
     {Verdict::wrong_values, "",
@@ -231,17 +219,11 @@ constexpr Hint kModuleHints[] = {
     {Verdict::not_finite, "",
      "Subtract the maximum before exp; keep a divisor from 0; what torch.empty gives holds "
      "anything until all of it is written."},
-    {Verdict::not_finite, "",
-     "Two runs on the same inputs differ: a kernel of yours races, or memory is read before it is "
-     "written.",
-     races},
+    {Verdict::not_finite, "", kModuleRaces, races},
     {Verdict::low_precision, "",
      "Accumulate in float32, in several partial sums; compute in no narrower type than the task's: "
      "no autocast, no TF32 (in Triton input_precision=\"ieee\" for tl.dot of float32)."},
-    {Verdict::wrong_values, "",
-     "Two runs on the same inputs differ: a kernel of yours races, or memory is read before it is "
-     "written.",
-     races},
+    {Verdict::wrong_values, "", kModuleRaces, races},
     {Verdict::wrong_values, "", "Few elements are wrong: look at tails and at initial values.",
      few_wrong},
     {Verdict::wrong_values, "",

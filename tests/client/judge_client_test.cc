@@ -286,13 +286,9 @@ TEST_F(FakeJudge, WhatIsWrongWithTheOptionsIsThrown) {
   const Error sent(ErrorCode::kInvalidArgument, Location{"file.yaml", 3, 7}, "no such variable");
   judge("echo 'stage load' >&3\n" + say("error", client::to_json(sent)) + answer(passed()));
   Evaluator evaluator(options_);
-  try {
-    evaluator.evaluate(a_file("candidate.yaml"));
-    ADD_FAILURE() << "no exception";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
-    EXPECT_STREQ(e.what(), sent.what());
-  }
+  const Error e = error_of([&] { evaluator.evaluate(a_file("candidate.yaml")); });
+  EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
+  EXPECT_STREQ(e.what(), sent.what());
   EXPECT_EQ(starts(), 1u);
 }
 
@@ -324,13 +320,9 @@ TEST_F(FakeJudge, ThatEndsBeforeTheDeviceIsOpenSaysHow) {
 
 TEST_F(FakeJudge, ThatIsNotThereIsNamed) {
   options_.program = folder_ / "nothing";
-  try {
-    evaluate(a_file("candidate.yaml"), options_);
-    ADD_FAILURE() << "no exception";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kNotFound);
-    EXPECT_THAT(e.what(), HasSubstr("nothing"));
-  }
+  const Error e = error_of([&] { evaluate(a_file("candidate.yaml"), options_); });
+  EXPECT_EQ(e.code(), ErrorCode::kNotFound);
+  EXPECT_THAT(e.what(), HasSubstr("nothing"));
 }
 
 TEST_F(FakeJudge, ListsDevicesInAProcessOfItsOwn) {
@@ -346,13 +338,9 @@ TEST_F(FakeJudge, ListsDevicesInAProcessOfItsOwn) {
   EXPECT_NE(list_devices(options_.program)[0].reason, "");
 
   be("kill -SEGV $$\n");
-  try {
-    client::list_snapshots(options_.program);
-    ADD_FAILURE() << "no exception";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kInternal);
-    EXPECT_THAT(e.what(), HasSubstr("SIGSEGV"));
-  }
+  const Error e = error_of([&] { client::list_snapshots(options_.program); });
+  EXPECT_EQ(e.code(), ErrorCode::kInternal);
+  EXPECT_THAT(e.what(), HasSubstr("SIGSEGV"));
 }
 
 TEST_F(FakeJudge, IsNotAskedForWhatIsNotThere) {

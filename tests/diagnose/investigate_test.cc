@@ -12,6 +12,7 @@
 #include "kbench/error.h"
 #include "tests/candidate/support.h"
 #include "tests/diagnose/faults.h"
+#include "tests/error_of.h"
 #include "tests/support/devices.h"
 
 namespace kbench {
@@ -260,13 +261,9 @@ TEST_F(Investigate, AnInspectionOfTooMuchIsRefused) {
   client::EvaluateRequest request{folder_.path("candidate.yaml"), options().evaluate, false, true};
   request.options.overrides = {{"dim", int64_t{1 << 16}}};
   request.inspect_seed = 1;
-  try {
-    judge_->run(request, nullptr);
-    FAIL() << "it was done";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
-    EXPECT_THAT(e.what(), HasSubstr("131072 elements"));
-  }
+  const Error e = error_of([&] { judge_->run(request, nullptr); });
+  EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
+  EXPECT_THAT(e.what(), HasSubstr("131072 elements"));
 }
 
 }  // namespace

@@ -16,17 +16,22 @@ TEST(Extract, AnAnswerThatKeepsTheContract) {
   EXPECT_EQ(found.explanation, "candidate.yaml, relu.comp");
 }
 
-TEST(Extract, ProseOnly) {
-  const Extraction found =
+TEST(Extract, WhereThereIsNothingItSaysWhatThereIsInstead) {
+  const Extraction prose =
       extracted("I would use one thread an element. kbench: 1 is the version.");
-  EXPECT_EQ(found.outcome, Outcome::no_candidate);
-  EXPECT_THAT(found.files, IsEmpty());
-  EXPECT_THAT(found.explanation, HasSubstr("the answer has no fenced block"));
-}
-
-TEST(Extract, AnEmptyAnswer) {
+  EXPECT_EQ(prose.outcome, Outcome::no_candidate);
+  EXPECT_THAT(prose.files, IsEmpty());
+  EXPECT_THAT(prose.explanation, HasSubstr("the answer has no fenced block"));
   EXPECT_THAT(extracted("").explanation, HasSubstr("the answer is empty"));
   EXPECT_THAT(extracted(" \n\n").explanation, HasSubstr("the answer is empty"));
+  EXPECT_EQ(
+      extracted(fence("glsl relu.comp", kShaderText) + fence("python", "a\n") + fence("", "x\n"))
+          .explanation,
+      "no candidate: no ```yaml block has a top-level 'kbench:', and no ```python block "
+      "defines a class ModelNew; its fenced blocks are: glsl relu.comp, python, untagged");
+  const Extraction hidden = extracted("```\x1b[31m\nx\n```\n");
+  EXPECT_EQ(hidden.explanation.find('\x1b'), std::string::npos);
+  EXPECT_THAT(hidden.explanation, HasSubstr("\\x1b"));
 }
 
 TEST(Extract, OneFenceWithInlineSource) {
@@ -48,27 +53,23 @@ TEST(Extract, OfTwoDraftsTheLast) {
   EXPECT_THAT(found.leniencies, ElementsAre("repeated_name", "several_manifests"));
 }
 
-TEST(Extract, InsideAListAndAQuote) {
-  expect_relu(
-      extracted("1. The manifest:\n\n   ```yaml\n   kbench: 1\n   task: level1/19\n   kernels:\n"
-                "     relu: {file: relu.comp}\n   ```\n\n2. The shader:\n\n   ```glsl relu.comp\n"
-                "   #version 450\n   void main() {}\n   ```\n"));
-  expect_relu(
-      extracted("> ```yaml\n> kbench: 1\n> task: level1/19\n> kernels:\n"
-                ">   relu: {file: relu.comp}\n> ```\n>\n> ```glsl relu.comp\n"
-                "> #version 450\n> void main() {}\n> ```\n"));
-}
-
-TEST(Extract, IndentedFences) {
-  expect_relu(
-      extracted("      ```yaml\n      kbench: 1\n      task: level1/19\n      kernels:\n"
-                "        relu: {file: relu.comp}\n      ```\n\n" +
-                fence("glsl relu.comp", kShaderText)));
-}
-
-TEST(Extract, InsideHtml) {
-  expect_relu(extracted("<answer>\n" + fence("yaml", kManifestText) +
-                        fence("glsl relu.comp", kShaderText) + "</answer>\n"));
+TEST(Extract, FencesInListsQuotesAndHtmlAndIndentedOnes) {
+  for (const std::string& text :
+       {std::string(
+            "1. The manifest:\n\n   ```yaml\n   kbench: 1\n   task: level1/19\n   kernels:\n"
+            "     relu: {file: relu.comp}\n   ```\n\n2. The shader:\n\n   ```glsl relu.comp\n"
+            "   #version 450\n   void main() {}\n   ```\n"),
+        std::string("> ```yaml\n> kbench: 1\n> task: level1/19\n> kernels:\n"
+                    ">   relu: {file: relu.comp}\n> ```\n>\n> ```glsl relu.comp\n"
+                    "> #version 450\n> void main() {}\n> ```\n"),
+        "      ```yaml\n      kbench: 1\n      task: level1/19\n      kernels:\n"
+        "        relu: {file: relu.comp}\n      ```\n\n" +
+            fence("glsl relu.comp", kShaderText),
+        "<answer>\n" + fence("yaml", kManifestText) + fence("glsl relu.comp", kShaderText) +
+            "</answer>\n"}) {
+    SCOPED_TRACE(text);
+    expect_relu(extracted(text));
+  }
 }
 
 TEST(Extract, TildesAndLongerFences) {
@@ -101,17 +102,12 @@ TEST(Extract, AnUnclosedFenceCountsWhereTheModelHadFinished) {
 }
 
 TEST(Extract, AnUnclosedManifestWhereTheModelHadFinished) {
-  const std::string manifest = "kbench: 1\ntask: level1/19\n";
-  const Extraction found = extracted("```yaml\n" + manifest);
-  EXPECT_EQ(found.outcome, Outcome::candidate);
-  EXPECT_EQ(found.files.at("candidate.yaml"), manifest);
-  EXPECT_THAT(found.leniencies, ElementsAre("unclosed_fence"));
-}
-
-TEST(Extract, AFenceThatItsListEndsIsUnclosed) {
-  const Extraction found = extracted("- ```yaml\n  kbench: 1\n  task: level1/19\n\nThat is all.\n");
-  EXPECT_EQ(found.outcome, Outcome::candidate);
-  EXPECT_THAT(found.leniencies, ElementsAre("unclosed_fence"));
+  for (const char* text : {"```yaml\nkbench: 1\ntask: level1/19\n",
+                           "- ```yaml\n  kbench: 1\n  task: level1/19\n\nThat is all.\n"}) {
+    const Extraction found = extracted(text);
+    EXPECT_EQ(found.outcome, Outcome::candidate) << text;
+    EXPECT_THAT(found.leniencies, ElementsAre("unclosed_fence")) << text;
+  }
 }
 
 TEST(Extract, CutOff) {
@@ -241,20 +237,6 @@ TEST(Extract, OtherBlocksAreLeftOut) {
   EXPECT_THAT(found.files,
               ElementsAre(Pair("candidate.yaml", kManifestText), Pair("common.h", "#define A 1\n"),
                           Pair("relu.comp", kShaderText)));
-}
-
-TEST(Extract, WhatWasFoundInsteadIsSaid) {
-  const Extraction found =
-      extracted(fence("glsl relu.comp", kShaderText) + fence("python", "a\n") + fence("", "x\n"));
-  EXPECT_EQ(found.explanation,
-            "no candidate: no ```yaml block has a top-level 'kbench:', and no ```python block "
-            "defines a class ModelNew; its fenced blocks are: glsl relu.comp, python, untagged");
-}
-
-TEST(Extract, TextInExplanationsIsEscaped) {
-  const Extraction found = extracted("```\x1b[31m\nx\n```\n");
-  EXPECT_EQ(found.explanation.find('\x1b'), std::string::npos);
-  EXPECT_THAT(found.explanation, HasSubstr("\\x1b"));
 }
 
 TEST(Extract, AWholeAnswerInsideAFence) {

@@ -9,29 +9,28 @@ using ::testing::IsEmpty;
 const std::string kDraft =
     fence("yaml", "kbench: 1\ntask: level1/20\n") + fence("glsl draft.comp", "#version 450\n");
 
-TEST(Thoughts, AWholeDraftInside) {
-  const Extraction found =
-      extracted("<think>\nMaybe\n\n" + kDraft + "\n</think>\n" + good_answer());
-  expect_relu(found);
-  EXPECT_THAT(found.leniencies, IsEmpty());
-}
-
-TEST(Thoughts, OnlyDraftsInside) {
+TEST(Thoughts, AreCutOffUpToTheLastEndTag) {
+  for (const std::string& text :
+       {"<think>\nMaybe\n\n" + kDraft + "\n</think>\n" + good_answer(),
+        "Maybe\n\n" + kDraft + "\n</think>\n\n" + good_answer(),
+        "Maybe\n\n" + kDraft + "\n</THINKING>" + good_answer(),
+        "<think>a</think>\n" + kDraft + "<think>b</think>\n" + good_answer(),
+        "<think>\nhm\n</think>\n" + fence("yaml", kManifestText) +
+            fence("glsl relu.comp", kShaderText),
+        // A fence is left open.
+        "<think>\nso\n```glsl\nvoid main() {\n</think>\n\n" + good_answer(),
+        "<think>\nso\n```glsl\nvoid main() {\n</think>" + fence("yaml", kManifestText) +
+            fence("glsl relu.comp", kShaderText),
+        // The model said that it was done.
+        "<think>\n" + good_answer()}) {
+    SCOPED_TRACE(text);
+    const Extraction found = extracted(text);
+    expect_relu(found);
+    EXPECT_THAT(found.leniencies, IsEmpty());
+  }
   EXPECT_EQ(extracted("<think>" + kDraft + "</think>\nI give up.").outcome, Outcome::no_candidate);
-}
-
-TEST(Thoughts, OnlyTheEndTag) {
-  expect_relu(extracted("Maybe\n\n" + kDraft + "\n</think>\n\n" + good_answer()));
-  expect_relu(extracted("Maybe\n\n" + kDraft + "\n</THINKING>" + good_answer()));
-}
-
-TEST(Thoughts, TheLastEndTagCounts) {
-  expect_relu(extracted("<think>a</think>\n" + kDraft + "<think>b</think>\n" + good_answer()));
-}
-
-TEST(Thoughts, AFenceDirectlyBehind) {
-  expect_relu(extracted("<think>\nhm\n</think>\n" + fence("yaml", kManifestText) +
-                        fence("glsl relu.comp", kShaderText)));
+  EXPECT_EQ(extracted("<think>\n" + kDraft, "length").outcome, Outcome::truncated);
+  EXPECT_EQ(extracted(" \n<Reasoning>" + good_answer(), "length").outcome, Outcome::truncated);
 }
 
 TEST(Thoughts, ATagInsideAFenceIsCode) {
@@ -40,12 +39,6 @@ TEST(Thoughts, ATagInsideAFenceIsCode) {
       extracted(fence("yaml", kManifestText) + fence("glsl relu.comp", shader));
   EXPECT_EQ(found.outcome, Outcome::candidate);
   EXPECT_EQ(found.files.at("relu.comp"), shader);
-}
-
-TEST(Thoughts, ThatLeaveAFenceOpen) {
-  expect_relu(extracted("<think>\nso\n```glsl\nvoid main() {\n</think>\n\n" + good_answer()));
-  expect_relu(extracted("<think>\nso\n```glsl\nvoid main() {\n</think>" +
-                        fence("yaml", kManifestText) + fence("glsl relu.comp", kShaderText)));
 }
 
 TEST(Thoughts, ThatEndOnAFencesLine) {
@@ -57,13 +50,6 @@ TEST(Thoughts, ThatEndOnAFencesLine) {
     expect_relu(
         extracted("<think>a</think>\n" + fence + "glsl\nvoid main() {\n" + end + good_answer()));
   }
-}
-
-TEST(Thoughts, WithoutEnd) {
-  EXPECT_EQ(extracted("<think>\n" + kDraft, "length").outcome, Outcome::truncated);
-  EXPECT_EQ(extracted(" \n<Reasoning>" + good_answer(), "length").outcome, Outcome::truncated);
-  // The model said that it was done.
-  expect_relu(extracted("<think>\n" + good_answer()));
 }
 
 TEST(Thoughts, TagsAreAMatterOfTheModel) {

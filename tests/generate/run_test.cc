@@ -4,6 +4,7 @@
 #include <atomic>
 #include <set>
 
+#include "tests/error_of.h"
 #include "tests/generate/support.h"
 
 namespace kbench::testing {
@@ -517,13 +518,9 @@ TEST_F(LostDevice, IsTheVerdictWhereTheCandidateLostIt) {
 TEST_F(LostDevice, EndsTheRunWhereItIsTheLastAndAnswersAreKept) {
   RunOptions first = options(plan({"m"}, 20), {learner("m")});
   evaluator_->lost = true;
-  try {
-    run(std::move(first));
-    FAIL() << "nothing could be judged";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kDeviceLost);
-    EXPECT_THAT(error.message(), HasSubstr("no device is left: it fell off the bus"));
-  }
+  const Error error = error_of([&] { run(std::move(first)); });
+  EXPECT_EQ(error.code(), ErrorCode::kDeviceLost);
+  EXPECT_THAT(error.message(), HasSubstr("no device is left: it fell off the bus"));
   EXPECT_THAT(attempts(), SizeIs(0));
   const auto rest = learner("m");
   EXPECT_TRUE(run(options(plan({"m"}, 20), {rest}, 2)).complete());
@@ -534,13 +531,9 @@ TEST_F(RunTest, RefusesASecondProcess) {
   generate::make_folder(folder());
   const generate::RunFolder run(folder());
   const generate::RunLock lock(run);
-  try {
-    const generate::RunLock second(run);
-    FAIL() << "two at once";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.message(),
-              folder() + " is in use: process " + std::to_string(getpid()) + " is working on it");
-  }
+  const Error error = error_of([&] { const generate::RunLock second(run); });
+  EXPECT_EQ(error.message(),
+            folder() + " is in use: process " + std::to_string(getpid()) + " is working on it");
 }
 
 TEST_F(RunTest, EndsWithWhatABenchThrowsAndKeepsTheAnswer) {

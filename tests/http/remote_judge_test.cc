@@ -8,6 +8,7 @@
 
 #include "kbench/error.h"
 #include "kbench/evaluate.h"
+#include "tests/error_of.h"
 #include "tests/http/running_service.h"
 
 namespace kbench::http {
@@ -121,13 +122,9 @@ TEST(RemoteJudge, SaysWhatTheServerFindsWrong) {
   RunningService service;
   client::EvaluateRequest request = wanted();
   request.options.limits.total_seconds = 1e5;
-  try {
-    judge_of(service)->run(request, {}, {});
-    FAIL();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
-    EXPECT_THAT(e.what(), HasSubstr("'total_seconds' must be a number from 0.001 to 3600"));
-  }
+  const Error e = error_of([&] { judge_of(service)->run(request, {}, {}); });
+  EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
+  EXPECT_THAT(e.what(), HasSubstr("'total_seconds' must be a number from 0.001 to 3600"));
   request.options.validate = true;
   EXPECT_THROW(judge_of(service)->run(request, {}, {}), Error);
 }
@@ -146,13 +143,9 @@ TEST(RemoteServer, IsNamedByItsUrl) {
   for (const char* url : {"", "gpu:8000", "ftp://gpu", "http://me:secret@gpu"}) {
     EXPECT_THROW(devices_of({url, ""}), Error) << url;
   }
-  try {
-    devices_of({"http://127.0.0.1:1", ""});
-    FAIL();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kIo);
-    EXPECT_THAT(e.what(), HasSubstr("cannot reach http://127.0.0.1:1"));
-  }
+  const Error e = error_of([&] { devices_of({"http://127.0.0.1:1", ""}); });
+  EXPECT_EQ(e.code(), ErrorCode::kIo);
+  EXPECT_THAT(e.what(), HasSubstr("cannot reach http://127.0.0.1:1"));
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 
 #include "kbench/error.h"
 #include "libkbench/base/unique_fd.h"
+#include "tests/error_of.h"
 #include "tests/http/running_service.h"
 
 namespace kbench::http {
@@ -338,13 +339,9 @@ TEST(HttpService, SharesItsPortWithNoOther) {
   RunningService service;
   ServiceOptions options;
   options.address.port = service.port();
-  try {
-    RunningService other(std::move(options));
-    FAIL();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kIo);
-    EXPECT_THAT(e.what(), HasSubstr("cannot listen at 127.0.0.1:"));
-  }
+  const Error e = error_of([&] { RunningService other(std::move(options)); });
+  EXPECT_EQ(e.code(), ErrorCode::kIo);
+  EXPECT_THAT(e.what(), HasSubstr("cannot listen at 127.0.0.1:"));
 }
 
 TEST(HttpService, IsNotForPagesInABrowser) {

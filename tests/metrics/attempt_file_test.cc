@@ -5,6 +5,7 @@
 
 #include "kbench/attempt.h"
 #include "kbench/error.h"
+#include "tests/error_of.h"
 #include "tests/metrics/made_attempts.h"
 #include "tests/scoring/temporary_file.h"
 
@@ -99,12 +100,8 @@ TEST(FileOfAttempts, FindsSingleOnesAgainByTheirPlace) {
 }
 
 TEST(FileOfAttempts, SaysWhyItCannotBeRead) {
-  try {
-    read_attempts("/");
-    FAIL();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kIo);
-  }
+  const Error e = error_of([&] { read_attempts("/"); });
+  EXPECT_EQ(e.code(), ErrorCode::kIo);
 }
 
 }  // namespace

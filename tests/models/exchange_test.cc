@@ -9,6 +9,8 @@
 #include <fstream>
 #include <set>
 
+#include "tests/error_of.h"
+
 namespace kbench {
 namespace {
 
@@ -172,12 +174,8 @@ TEST(Transcript, ATornLastLineIsPassedOver) {
   std::ofstream(path) << line << '\n' << line << '\n' << line.substr(0, 40);
   EXPECT_THAT(read_transcript(path.string()), SizeIs(2));
   std::ofstream(path) << line << "\n{\"model\":1}\n" << line << '\n';
-  try {
-    read_transcript(path.string());
-    ADD_FAILURE() << "no error";
-  } catch (const Error& e) {
-    EXPECT_THAT(e.what(), HasSubstr("transcript.jsonl:2: "));
-  }
+  const Error e = error_of([&] { read_transcript(path.string()); });
+  EXPECT_THAT(e.what(), HasSubstr("transcript.jsonl:2: "));
   std::filesystem::remove(path);
   EXPECT_THROW(read_transcript(path.string()), Error);
 }

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "harness/evaluate/models/secret.h"
+#include "tests/error_of.h"
 #include "tests/models/asked.h"
 
 namespace kbench::testing {
@@ -71,25 +72,17 @@ TEST_F(Key, NoneIsSentUnlessAskedFor) {
 
 TEST_F(Key, MustBeThere) {
   unsetenv(kVariable);
-  try {
-    Asked asked("http://127.0.0.1:1/v1", config());
-    FAIL() << "no error";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kNotFound);
-    EXPECT_THAT(e.what(), HasSubstr("KBENCH_TEST_KEY"));
-  }
+  const Error e = error_of([&] { Asked asked("http://127.0.0.1:1/v1", config()); });
+  EXPECT_EQ(e.code(), ErrorCode::kNotFound);
+  EXPECT_THAT(e.what(), HasSubstr("KBENCH_TEST_KEY"));
 }
 
 TEST_F(Key, CannotSmuggleHeaders) {
   for (const std::string value : {"a\r\nX-Evil: 1", "a b", "a\n", "\x01"}) {
     setenv(kVariable, value.c_str(), 1);
-    try {
-      Asked asked("http://127.0.0.1:1/v1", config());
-      FAIL() << "no error";
-    } catch (const Error& e) {
-      EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
-      EXPECT_THAT(e.what(), Not(HasSubstr(value)));
-    }
+    const Error e = error_of([&] { Asked asked("http://127.0.0.1:1/v1", config()); });
+    EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
+    EXPECT_THAT(e.what(), Not(HasSubstr(value)));
   }
 }
 

@@ -19,6 +19,7 @@
 #include "kbench/extract.h"
 #include "kbench/listing.h"
 #include "libkbench/candidate/files.h"
+#include "tests/error_of.h"
 
 namespace kbench {
 namespace {
@@ -242,12 +243,9 @@ TEST(Prompts, OfAFolderThatKnowsKernelsAloneAreNotGivenForAModule) {
   const Prompts prompts = Prompts::load(folder.path());
   EXPECT_THAT(text_of(prompts.first(task_of("1/19"), {.language = PromptLanguage::cuda})),
               HasSubstr("CUDA C++"));
-  try {
-    prompts.first(task_of("1/19"), {.language = PromptLanguage::torch});
-    FAIL() << "no error";
-  } catch (const Error& e) {
-    EXPECT_THAT(e.message(), HasSubstr("ask for kernels alone"));
-  }
+  const Error e =
+      error_of([&] { prompts.first(task_of("1/19"), {.language = PromptLanguage::torch}); });
+  EXPECT_THAT(e.message(), HasSubstr("ask for kernels alone"));
 }
 
 /// What the prompt shows as an answer is one: its blocks, read back, are a candidate that fits.

@@ -1,9 +1,8 @@
-#include "harness/evaluate/report/run_files.h"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
+#include "harness/evaluate/report/conversations.h"
 #include "tests/metrics/made_attempts.h"
 #include "tests/report/folder.h"
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kbench/error.h"
+#include "tests/error_of.h"
 #include "tests/scoring/temporary_file.h"
 
 namespace kbench {
@@ -102,13 +103,9 @@ TEST(BaselineFile, SaysTheDtypeOfHalvesOnly) {
             "bf16");
   document["dtype"] = "f64";
   file.write(document.dump());
-  try {
-    read_baseline(file.path());
-    FAIL() << "nothing thrown";
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("dtype"));
-    EXPECT_THAT(error.what(), HasSubstr("f32, f16, bf16"));
-  }
+  const Error error = error_of([&] { read_baseline(file.path()); });
+  EXPECT_THAT(error.what(), HasSubstr("dtype"));
+  EXPECT_THAT(error.what(), HasSubstr("f32, f16, bf16"));
 }
 
 TEST(BaselineFile, ASecondWriteReplacesTheFirst) {
@@ -121,13 +118,10 @@ TEST(BaselineFile, ASecondWriteReplacesTheFirst) {
 }
 
 TEST(BaselineFile, AnUnwritablePathIsAnError) {
-  try {
-    write_baseline("/nowhere/baseline.json", example_baseline());
-    FAIL() << "nothing thrown";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kIo);
-    EXPECT_THAT(error.what(), HasSubstr("/nowhere/baseline.json"));
-  }
+  const Error error =
+      error_of([&] { write_baseline("/nowhere/baseline.json", example_baseline()); });
+  EXPECT_EQ(error.code(), ErrorCode::kIo);
+  EXPECT_THAT(error.what(), HasSubstr("/nowhere/baseline.json"));
 }
 
 TEST(BaselineFile, LeavesNothingBesideItAndFollowsALink) {

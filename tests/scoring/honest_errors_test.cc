@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "kbench/error.h"
+#include "tests/error_of.h"
 
 namespace kbench {
 namespace {
@@ -34,14 +35,11 @@ TEST(HonestErrors, ComeBackAsTheyWereWritten) {
 }
 
 TEST(HonestErrors, AFileOfTheOtherHalfIsRefused) {
-  try {
-    parse_honest_errors(to_json(example(), DType::f16), "x.json", DType::bf16);
-    FAIL();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kParse);
-    EXPECT_THAT(e.what(), HasSubstr("x.json"));
-    EXPECT_THAT(e.what(), HasSubstr("bf16"));
-  }
+  const Error e =
+      error_of([&] { parse_honest_errors(to_json(example(), DType::f16), "x.json", DType::bf16); });
+  EXPECT_EQ(e.code(), ErrorCode::kParse);
+  EXPECT_THAT(e.what(), HasSubstr("x.json"));
+  EXPECT_THAT(e.what(), HasSubstr("bf16"));
 }
 
 TEST(HonestErrors, OfTwoAuditsTheLargerErrorsAndTheSmallerOutputCount) {
@@ -64,13 +62,9 @@ TEST(HonestErrors, ATaskThatIsNotDefinedSaysWhy) {
   task.id = {2, 65};
   task.honest[DType::f16].undefined = "too large";
   EXPECT_NO_THROW(require_defined(task, DType::bf16));
-  try {
-    require_defined(task, DType::f16);
-    FAIL();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
-    EXPECT_STREQ(e.what(), "level2/65 is not defined in float16: too large");
-  }
+  const Error e = error_of([&] { require_defined(task, DType::f16); });
+  EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
+  EXPECT_STREQ(e.what(), "level2/65 is not defined in float16: too large");
 }
 
 }  // namespace

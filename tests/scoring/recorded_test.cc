@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "kbench/error.h"
+#include "tests/error_of.h"
 #include "tests/scoring/temporary_file.h"
 
 namespace kbench {
@@ -136,13 +137,9 @@ TEST_F(Recorded, MalformedFilesAreRefusedWithThePlace) {
 }
 
 TEST_F(Recorded, AFileThatIsNotThereIsAnError) {
-  try {
-    read_recorded_times("/nowhere/times.json");
-    FAIL() << "nothing thrown";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kIo);
-    EXPECT_STREQ(error.what(), "cannot read /nowhere/times.json: No such file or directory");
-  }
+  const Error error = error_of([&] { read_recorded_times("/nowhere/times.json"); });
+  EXPECT_EQ(error.code(), ErrorCode::kIo);
+  EXPECT_STREQ(error.what(), "cannot read /nowhere/times.json: No such file or directory");
 }
 
 TEST_F(Recorded, ATimeIsOfTheSizesItWasTakenAt) {
@@ -161,13 +158,9 @@ TEST_F(Recorded, ATimeIsOfTheSizesItWasTakenAt) {
   own.variables = {{{1, 1}, {{"N", int64_t{48}}}}};
   EXPECT_TRUE(own.same_sizes({{1, 1}, "", {{"N", int64_t{48}}}}));
   EXPECT_FALSE(own.same_sizes({{1, 1}, "", {{"N", int64_t{49}}}}));
-  try {
-    own.time_of({{1, 2}, "smoke", {}});
-    FAIL() << "nothing thrown";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kNotFound);
-    EXPECT_THAT(error.what(), HasSubstr("level1/2"));
-  }
+  const Error error = error_of([&] { own.time_of({{1, 2}, "smoke", {}}); });
+  EXPECT_EQ(error.code(), ErrorCode::kNotFound);
+  EXPECT_THAT(error.what(), HasSubstr("level1/2"));
 }
 
 TEST_F(Recorded, ATimeIsOfTheDtypeItWasTakenIn) {
@@ -179,13 +172,9 @@ TEST_F(Recorded, ATimeIsOfTheDtypeItWasTakenIn) {
       read(R"({"dtype": "f16", "device": "A", "tasks": {"1/1": {"ms": 2}}})");
   EXPECT_EQ(halves.time_of(f16), 2);
   EXPECT_EQ(halves.label(), "times.json (ms), recorded in f16 on A");
-  try {
-    halves.time_of(f32);
-    FAIL() << "nothing thrown";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
-    EXPECT_STREQ(error.what(), "the times in times.json are of tasks in f16, not in f32");
-  }
+  const Error error = error_of([&] { halves.time_of(f32); });
+  EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+  EXPECT_STREQ(error.what(), "the times in times.json are of tasks in f16, not in f32");
   EXPECT_THAT(complaint(R"({"dtype": "half", "tasks": {"1/1": {"ms": 2}}})"),
               HasSubstr("f32, f16, bf16"));
 }
@@ -249,12 +238,8 @@ TEST(Comparison, OfAnotherDtypeIsMadeWhereItIsAskedForOnly) {
   RecordedTimes theirs;
   theirs.file = "f32.json";
   theirs.ms = {{{1, 1}, 4}};
-  try {
-    compare_baselines(ours, theirs);
-    FAIL() << "nothing thrown";
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "the times in f32.json are of tasks in f32, not in f16");
-  }
+  const Error error = error_of([&] { compare_baselines(ours, theirs); });
+  EXPECT_STREQ(error.what(), "the times in f32.json are of tasks in f32, not in f16");
   EXPECT_EQ(compare_baselines(ours, theirs, tasks(), OtherDType::allow).geomean, 2);
 }
 

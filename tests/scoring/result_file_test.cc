@@ -15,6 +15,7 @@
 #include "kbench/error.h"
 #include "kbench/result.h"
 #include "kbench/score.h"
+#include "tests/error_of.h"
 #include "tests/scoring/example_result.h"
 
 namespace kbench {
@@ -199,13 +200,9 @@ TEST_F(ResultFile, OfATaskThatDoesNotExistIsRefusedWithItsPlace) {
   write(to_json(own) + "\n" + to_json(none) + "\n");
   require_known_tasks(read_result_lines(path_));
   write(to_json(own) + "\n" + to_json(unknown) + "\n");
-  try {
-    require_known_tasks(read_result_lines(path_));
-    ADD_FAILURE() << "accepted";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kParse);
-    EXPECT_THAT(e.what(), HasSubstr(path_ + ":2: result.task is level9/999"));
-  }
+  const Error e = error_of([&] { require_known_tasks(read_result_lines(path_)); });
+  EXPECT_EQ(e.code(), ErrorCode::kParse);
+  EXPECT_THAT(e.what(), HasSubstr(path_ + ":2: result.task is level9/999"));
 }
 
 TEST_F(ResultFile, LinesAreReadWithTheirPlaces) {
@@ -294,14 +291,10 @@ TEST_F(ResultFile, LeavesAFileThatIsNotItsOwnAlone) {
 TEST_F(ResultFile, MalformedLinesAreErrorsWithTheirNumber) {
   const std::string whole = to_json(example()) + '\n';
   write(whole + "{\"set\":\n" + whole);
-  try {
-    read_results(path_);
-    FAIL() << "accepted";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kParse);
-    EXPECT_EQ(e.location().line, 2);
-    EXPECT_EQ(e.location().file, path_);
-  }
+  const Error e = error_of([&] { read_results(path_); });
+  EXPECT_EQ(e.code(), ErrorCode::kParse);
+  EXPECT_EQ(e.location().line, 2);
+  EXPECT_EQ(e.location().file, path_);
 }
 
 TEST_F(ResultFile, ErrorsNameThePathAndTheReason) {
@@ -324,27 +317,19 @@ TEST_F(ResultFile, ErrorsNameThePathAndTheReason) {
 
 TEST_F(ResultFile, CannotBeReadForAReasonOfItsOwn) {
   std::filesystem::create_symlink(path_, path_);
-  try {
-    read_results(path_);
-    FAIL() << "took a file that cannot be read for one that is not there";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kIo);
-    EXPECT_EQ(e.message(), "cannot read " + path_ + ": Too many levels of symbolic links");
-  }
+  const Error e = error_of([&] { read_results(path_); });
+  EXPECT_EQ(e.code(), ErrorCode::kIo);
+  EXPECT_EQ(e.message(), "cannot read " + path_ + ": Too many levels of symbolic links");
 }
 
 TEST_F(ResultFile, ASecondWriterIsRefusedWithTheFirstOnesProcess) {
   {
     ResultWriter first(path_);
     first.append(example());
-    try {
-      ResultWriter second(path_);
-      FAIL() << "two writers";
-    } catch (const Error& e) {
-      EXPECT_EQ(e.code(), ErrorCode::kIo);
-      EXPECT_EQ(e.message(), path_ + " is in use: process " + std::to_string(getpid()) +
-                                 " is writing results to it");
-    }
+    const Error e = error_of([&] { ResultWriter second(path_); });
+    EXPECT_EQ(e.code(), ErrorCode::kIo);
+    EXPECT_EQ(e.message(), path_ + " is in use: process " + std::to_string(getpid()) +
+                               " is writing results to it");
     first.append(example());
   }
   ResultWriter(path_).append(example());

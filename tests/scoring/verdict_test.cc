@@ -5,6 +5,7 @@
 #include <set>
 
 #include "kbench/error.h"
+#include "tests/error_of.h"
 
 namespace kbench {
 namespace {
@@ -23,13 +24,9 @@ TEST(Verdict, NamesAreUniqueAndReadBack) {
 }
 
 TEST(Verdict, UnknownNameIsAnError) {
-  try {
-    verdict_from_name("pased");
-    FAIL() << "accepted";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
-    EXPECT_NE(e.message().find("'pased'"), std::string::npos) << e.message();
-  }
+  const Error e = error_of([&] { verdict_from_name("pased"); });
+  EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
+  EXPECT_NE(e.message().find("'pased'"), std::string::npos) << e.message();
 }
 
 TEST(Verdict, BlamesTheCandidateForAllButTwoFailures) {

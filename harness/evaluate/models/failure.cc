@@ -70,7 +70,7 @@ Failure understood(const ServerError& error, const std::vector<std::string>& sen
 }
 
 std::optional<double> requested_wait(const Headers& headers, int64_t now) {
-  constexpr double kMost = 1e9;
+  static constexpr double kMost = 1e9;
   const auto seconds = [](const std::string& text) -> std::optional<double> {
     double value = 0;
     if (!read_number(text, value) || !(value >= 0)) return std::nullopt;
