@@ -1,6 +1,7 @@
 #include "kbench/exchange.h"
 
 #include <algorithm>
+#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "kbench/model.h"
@@ -26,6 +27,18 @@ bool is_deeper(const nlohmann::json& json, int levels) {
   if (levels == 0) return true;
   return std::ranges::any_of(
       json, [&](const nlohmann::json& inner) { return is_deeper(inner, levels - 1); });
+}
+
+/// The number after `field`. The field includes its quotes, so it cannot occur inside a JSON
+/// string.
+std::optional<int> number_after(std::string_view line, std::string_view field) {
+  const size_t at = line.find(field);
+  if (at == line.npos) return std::nullopt;
+  const char* const begin = line.data() + at + field.size();
+  int value = 0;
+  const auto [end, error] = std::from_chars(begin, line.data() + line.size(), value);
+  if (error != std::errc() || value < 1) return std::nullopt;
+  return value;
 }
 
 Role role_from(const std::string& name) {
@@ -128,6 +141,15 @@ uint64_t request_seed(uint64_t run_seed, std::string_view model, TaskId task, in
                                  .add(purpose_of(task, sample, attempt))
                                  .hex();
   return std::stoull(digest.substr(0, 8), nullptr, 16) & 0x7fffffff;
+}
+
+std::pair<int, int> ids_of(std::string_view line) {
+  const std::string_view head = line.substr(0, 1000);
+  const std::optional<int> sample = number_after(head, ",\"sample\":");
+  const std::optional<int> attempt = number_after(head, ",\"attempt\":");
+  if (sample && attempt) return {*sample, *attempt};
+  const Exchange exchange = exchange_from_json(std::string(line));
+  return {exchange.sample, exchange.attempt};
 }
 
 std::vector<Exchange> read_transcript(const std::string& path) {

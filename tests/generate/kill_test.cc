@@ -68,7 +68,7 @@ class KilledRun : public RunTest {
     for (const Task* task : select_tasks(kTasks)) {
       generate::each_line(generate::RunFolder(folder()).transcript("m", task->id),
                           [&](std::string_view line, int64_t) {
-                            const auto [sample, attempt] = generate::ids_of(line);
+                            const auto [sample, attempt] = ids_of(line);
                             const bool is_new =
                                 all.insert(to_string(task->id) + " " + std::to_string(sample) +
                                            " " + std::to_string(attempt))

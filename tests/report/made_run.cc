@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "kbench/attempt.h"
+#include "kbench/exchange.h"
 #include "kbench/result.h"
 #include "kbench/task.h"
 #include "libkbench/scoring/run_names.h"
@@ -140,28 +140,26 @@ class Maker {
 
   /// Returns the feedback on it.
   std::string write_texts(const Attempt& a, const std::string& last_feedback) {
-    using nlohmann::json;
-    json prompt = json::array();
-    prompt.push_back({{"role", "system"}, {"content", "You write compute shaders."}});
-    prompt.push_back(
-        {{"role", "user"}, {"content", "The task " + to_string(a.task) + ".\n" + kHostile}});
-    if (!last_feedback.empty()) prompt.push_back({{"role", "user"}, {"content", last_feedback}});
+    std::vector<Message> prompt = {
+        {Role::system, "You write compute shaders."},
+        {Role::user, "The task " + to_string(a.task) + ".\n" + kHostile}};
+    if (!last_feedback.empty()) prompt.push_back({Role::user, last_feedback});
     const std::string path =
         folder_ + "/prompts/" + a.prompt_hash.substr(0, 2) + "/" + a.prompt_hash + ".json";
-    if (!fs::exists(path)) append(path, prompt.dump() + "\n");
+    if (!fs::exists(path)) append(path, messages_json(prompt) + "\n");
     const std::string shader =
         "#version 450\n// " + std::string(kHostile) + "\nvoid main() {\n  y[0] = 1.0;\n}\n";
-    json line = {{"model", a.model},
-                 {"task", to_string(a.task)},
-                 {"sample", a.sample},
-                 {"attempt", a.attempt},
-                 {"prompt_hash", a.prompt_hash},
-                 {"answer", "Here it is.\n```glsl\n" + shader + "```\n"},
-                 {"reasoning", "First I think."},
-                 {"finish", "stop"}};
+    Exchange exchange{.model = a.model,
+                      .task = a.task,
+                      .sample = a.sample,
+                      .attempt = a.attempt,
+                      .prompt_hash = a.prompt_hash};
+    exchange.answer.text = "Here it is.\n```glsl\n" + shader + "```\n";
+    exchange.answer.reasoning = "First I think.";
+    exchange.answer.finish = "stop";
     append(folder_ + "/transcripts/" + run_folder_name(a.model) + "/" + run_file_name(a.task) +
                ".jsonl",
-           line.dump() + "\n");
+           to_json(exchange) + "\n");
     if (a.candidate.empty()) return "There was no candidate in your answer.";
     append(folder_ + "/" + a.candidate + "/candidate.yaml",
            "kbench: 1\ntask: " + to_string(a.task) + "\n");

@@ -11,47 +11,40 @@ namespace {
 
 using testing::Folder;
 
-std::vector<Spoken> spoken(const std::string& path, int sample, int attempt) {
-  std::vector<Spoken> all;
-  read_spoken(
-      path, [&](int s, int a) { return s == sample && a == attempt; },
-      [&](Spoken one) { all.push_back(std::move(one)); });
-  return all;
-}
-
 TEST(Transcript, GivesTheExchangesThatAreWanted) {
   const Folder folder;
-  folder.write(
-      "t.jsonl",
-      "{\"sample\":1,\"attempt\":1,\"answer\":{\"text\":\"one\"}}\n"
-      "no exchange\n"
-      "{\"answer\":{\"sample\":7,\"text\":\"two\",\"reasoning\":\"so\",\"finish\":\"stop\"},"
-      "\"attempt\":2,\"sample\":1}\n"
-      "{\"sample\":2,\"attempt\":2,\"text\":\"flat\"}\n"
-      "{\"sample\":3,\"attempt\":1}\n"
-      "{\"sample\":1,\"attempt\":2,\"answer\":{\"te");
-  ASSERT_EQ(spoken(folder / "t.jsonl", 1, 1).size(), 1u);
-  const std::vector<Spoken> two = spoken(folder / "t.jsonl", 1, 2);
-  ASSERT_EQ(two.size(), 1u);
-  EXPECT_EQ(two[0].answer, "two");
-  EXPECT_EQ(two[0].reasoning, "so");
-  EXPECT_EQ(two[0].finish, "stop");
-  EXPECT_EQ(spoken(folder / "t.jsonl", 2, 2)[0].answer, "flat");
-  EXPECT_EQ(spoken(folder / "t.jsonl", 3, 1)[0].answer, "");
-  EXPECT_TRUE(spoken(folder / "t.jsonl", 7, 2).empty());
-  EXPECT_TRUE(spoken(folder / "none.jsonl", 1, 1).empty());
+  Exchange two{.model = "m", .task = {1, 19}, .sample = 1, .attempt = 2, .prompt_hash = "ab"};
+  two.answer.text = "two \"sample\":7";
+  two.answer.reasoning = "so";
+  Exchange one = two;
+  one.attempt = 1;
+  const std::string line = to_json(two);
+  folder.write("t.jsonl", to_json(one) + "\nno exchange\n" + line + "\n" + line.substr(0, 70));
+  const auto read = [&](const std::string& file, int sample, int attempt) {
+    std::vector<std::string> answers;
+    read_exchanges(
+        folder / file, [&](int s, int a) { return s == sample && a == attempt; },
+        [&](const Exchange& exchange) { answers.push_back(exchange.answer.text); });
+    return answers;
+  };
+  EXPECT_EQ(read("t.jsonl", 1, 1).size(), 1u);
+  EXPECT_EQ(read("t.jsonl", 1, 2), (std::vector<std::string>{two.answer.text}));
+  EXPECT_TRUE(read("t.jsonl", 7, 2).empty());
+  EXPECT_TRUE(read("none.jsonl", 1, 1).empty());
 }
 
 TEST(Prompts, AreFoundByTheirHashAndNothingElseIs) {
   const Folder folder;
-  folder.write("prompts/ab/abcd.json", "[{\"role\":\"user\",\"content\":\"hello\"},7]");
+  folder.write("prompts/ab/abcd.json", "[{\"role\":\"user\",\"content\":\"hello\"}]");
+  folder.write("prompts/cd/cdef.json", "[{\"role\":\"user\"},7]");
   folder.write("secret.json", "[{\"role\":\"user\",\"content\":\"no\"}]");
   const auto messages = read_prompt(folder.path(), "abcd");
   ASSERT_EQ(messages.size(), 1u);
-  EXPECT_EQ(messages[0].second, "hello");
+  EXPECT_EQ(messages[0].text, "hello");
   EXPECT_TRUE(read_prompt(folder.path(), "../../secret").empty());
   EXPECT_TRUE(read_prompt(folder.path(), "").empty());
   EXPECT_TRUE(read_prompt(folder.path(), "beef").empty());
+  EXPECT_TRUE(read_prompt(folder.path(), "cdef").empty());
 }
 
 TEST(AttemptFolder, GivesCodeManifestFirstAndAnswerAndFeedback) {

@@ -1,7 +1,6 @@
 #include "harness/evaluate/generate/ledger.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 #include "harness/evaluate/generate/line_file.h"
@@ -9,21 +8,6 @@
 #include "kbench/metrics.h"
 
 namespace kbench::generate {
-namespace {
-
-/// The number after `field`. The field includes its quotes, so it cannot occur inside a JSON
-/// string.
-std::optional<int> number_after(std::string_view line, std::string_view field) {
-  const size_t at = line.find(field);
-  if (at == line.npos) return std::nullopt;
-  const char* const begin = line.data() + at + field.size();
-  int value = 0;
-  const auto [end, error] = std::from_chars(begin, line.data() + line.size(), value);
-  if (error != std::errc() || value < 1) return std::nullopt;
-  return value;
-}
-
-}  // namespace
 
 void Spent::add(const Usage& usage, const std::optional<double>& price) {
   input += usage.input.value_or(0);
@@ -38,15 +22,6 @@ bool is_counted(const Attempt& attempt, bool judging) {
   if (attempt.outcome != Outcome::candidate) return true;
   if (!attempt.verdict) return !judging;
   return *attempt.verdict == Verdict::passed || is_candidates_fault(*attempt.verdict);
-}
-
-std::pair<int, int> ids_of(std::string_view line) {
-  const std::string_view head = line.substr(0, 1000);
-  const std::optional<int> sample = number_after(head, ",\"sample\":");
-  const std::optional<int> attempt = number_after(head, ",\"attempt\":");
-  if (sample && attempt) return {*sample, *attempt};
-  const Exchange exchange = exchange_from_json(std::string(line));
-  return {exchange.sample, exchange.attempt};
 }
 
 Ledger::Ledger(const RunFolder& run, const Plan& plan, int attempts, const Goal& goal, bool judging)

@@ -68,10 +68,6 @@ class Ledger {
   Spent spent_;
 };
 
-/// Sample and attempt of a transcript's line, if possible without parsing the answer. Throws
-/// kParse.
-std::pair<int, int> ids_of(std::string_view line);
-
 /// The fastest correct attempt of each model on each task, task by task. `unconfirmed`: only those
 /// that were chosen among several measurements and do not stand in confirmed.jsonl. Throws kIo and
 /// kParse.

@@ -18,7 +18,7 @@ namespace {
 struct Found {
   Attempt attempt;
   bool recorded = false;
-  Spoken spoken;
+  Answer answer;
 };
 
 class Collector {
@@ -132,14 +132,15 @@ class Collector {
       const auto find = [&](int sample, int attempt) {
         return found_.find({number, task, sample, attempt});
       };
-      bytes += read_spoken(
+      bytes += read_exchanges(
           study_.sources[one.source].path + "/transcripts/" + run_folder_name(one.recorded) + "/" +
               run_file_name(task) + ".jsonl",
           [&](int sample, int attempt) { return find(sample, attempt) != found_.end(); },
-          [&](Spoken spoken) {
-            spoken.answer = cut_in_the_middle(spoken.answer, limits_.text);
-            spoken.reasoning = cut_in_the_middle(spoken.reasoning, limits_.reasoning);
-            find(spoken.sample, spoken.attempt)->second.spoken = std::move(spoken);
+          [&](const Exchange& exchange) {
+            Answer& answer = find(exchange.sample, exchange.attempt)->second.answer;
+            answer.text = cut_in_the_middle(exchange.answer.text, limits_.text);
+            answer.reasoning = cut_in_the_middle(exchange.answer.reasoning, limits_.reasoning);
+            answer.finish = exchange.answer.finish;
           });
     }
   }
@@ -163,16 +164,16 @@ class Collector {
     Json text = Json::object();
     if (source.is_run) {
       AttemptFiles files = read_attempt_files(source.path, a, limits_.text);
-      if (found.spoken.answer.empty()) found.spoken.answer = std::move(files.answer);
+      if (found.answer.text.empty()) found.answer.text = std::move(files.answer);
       Json prompt = Json::array(), code = Json::array();
-      for (const auto& [role, content] : read_prompt(source.path, a.prompt_hash)) {
-        prompt.push_back({role, pooled(content)});
+      for (const Message& message : read_prompt(source.path, a.prompt_hash)) {
+        prompt.push_back({name_of(message.role), pooled(message.text)});
       }
       for (const auto& [name, content] : files.code) code.push_back({name, pooled(content)});
       text["prompt"] = std::move(prompt);
-      text["reasoning"] = pooled(found.spoken.reasoning);
-      text["answer"] = pooled(found.spoken.answer);
-      text["finish"] = found.spoken.finish;
+      text["reasoning"] = pooled(found.answer.reasoning);
+      text["answer"] = pooled(found.answer.text);
+      text["finish"] = found.answer.finish;
       text["code"] = std::move(code);
       text["feedback"] = pooled(files.feedback);
       text["leniencies"] = a.leniencies;

@@ -10,6 +10,7 @@
 
 #include "harness/evaluate/report/study.h"
 #include "harness/evaluate/report/tables.h"
+#include "kbench/exchange.h"
 
 namespace kbench::report {
 
@@ -42,20 +43,13 @@ Conversations collect(const Study& study, std::vector<AttemptId> wanted,
 
 // --- single attempts of a run's folder, in which any file may be missing -------------------------
 
-/// One line of a transcript.
-struct Spoken {
-  int sample = 0, attempt = 0;
-  std::string answer, reasoning, finish;
-};
-
 /// The exchanges of a transcript for which wanted(sample, attempt) is true. Returns the bytes read.
 /// Malformed lines are skipped.
-size_t read_spoken(const std::string& path, const std::function<bool(int, int)>& wanted,
-                   const std::function<void(Spoken)>& take);
+size_t read_exchanges(const std::string& path, const std::function<bool(int, int)>& wanted,
+                      const std::function<void(Exchange)>& take);
 
-/// The messages of a prompt; empty if its file is missing.
-std::vector<std::pair<std::string, std::string>> read_prompt(const std::string& run,
-                                                             const std::string& hash);
+/// The messages of a prompt; empty if its file is missing or malformed.
+std::vector<Message> read_prompt(const std::string& run, const std::string& hash);
 
 /// The contents of an attempt's folder.
 struct AttemptFiles {

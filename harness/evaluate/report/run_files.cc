@@ -1,63 +1,17 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "harness/evaluate/report/conversations.h"
+#include "kbench/error.h"
 #include "libkbench/scoring/run_names.h"
 
 namespace kbench::report {
 namespace {
 
 namespace fs = std::filesystem;
-using PlainJson = nlohmann::json;
 
 constexpr size_t kMostFiles = 16;
-
-/// Parses a line only until sample and attempt are known.
-class Ids : public nlohmann::json_sax<PlainJson> {
- public:
-  int sample = 0, attempt = 0;
-
-  bool null() override { return next(); }
-  bool boolean(bool) override { return next(); }
-  bool number_integer(int64_t) override { return next(); }
-  bool number_unsigned(uint64_t value) override {
-    if (into_ != nullptr) *into_ = static_cast<int>(std::min<uint64_t>(value, INT32_MAX));
-    return next();
-  }
-  bool number_float(double, const std::string&) override { return next(); }
-  bool string(std::string&) override { return next(); }
-  bool binary(PlainJson::binary_t&) override { return next(); }
-  bool start_object(size_t) override { return ++depth_, next(); }
-  bool key(std::string& name) override {
-    into_ = depth_ != 1         ? nullptr
-            : name == "sample"  ? &sample
-            : name == "attempt" ? &attempt
-                                : nullptr;
-    return true;
-  }
-  bool end_object() override { return --depth_, next(); }
-  bool start_array(size_t) override { return next(); }
-  bool end_array() override { return next(); }
-  bool parse_error(size_t, const std::string&, const PlainJson::exception&) override {
-    return false;
-  }
-
- private:
-  /// False ends parsing.
-  bool next() {
-    into_ = nullptr;
-    return sample == 0 || attempt == 0;
-  }
-  int depth_ = 0;
-  int* into_ = nullptr;
-};
-
-std::string text_in(const PlainJson& json, const char* name) {
-  const auto found = json.find(name);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : "";
-}
 
 std::string read_up_to(const fs::path& path, size_t most) {
   std::ifstream file(path, std::ios::binary);
@@ -82,52 +36,33 @@ bool is_beneath(const fs::path& path) {
 
 }  // namespace
 
-size_t read_spoken(const std::string& path, const std::function<bool(int, int)>& wanted,
-                   const std::function<void(Spoken)>& take) {
+size_t read_exchanges(const std::string& path, const std::function<bool(int, int)>& wanted,
+                      const std::function<void(Exchange)>& take) {
   std::ifstream file(path, std::ios::binary);
   size_t bytes = 0;
   for (std::string line; std::getline(file, line);) {
     bytes += line.size() + 1;
-    Ids ids;
-    PlainJson::sax_parse(line, &ids);
-    if (ids.sample == 0 || ids.attempt == 0 || !wanted(ids.sample, ids.attempt)) continue;
-    const PlainJson json = PlainJson::parse(line, nullptr, /*allow_exceptions=*/false);
-    if (!json.is_object()) continue;
-    const auto found = json.find("answer");
-    const bool nested = found != json.end() && found->is_object();
-    const PlainJson& answer = nested ? *found : json;
-    Spoken spoken{ids.sample, ids.attempt, text_in(answer, "text"), text_in(answer, "reasoning"),
-                  text_in(answer, "finish")};
-    if (spoken.answer.empty()) spoken.answer = text_in(json, "answer");
-    take(std::move(spoken));
+    try {
+      const auto [sample, attempt] = ids_of(line);
+      if (wanted(sample, attempt)) take(exchange_from_json(line));
+    } catch (const Error&) {  // an incomplete line of a killed run
+    }
   }
   return bytes;
 }
 
-std::vector<std::pair<std::string, std::string>> read_prompt(const std::string& run,
-                                                             const std::string& hash) {
+std::vector<Message> read_prompt(const std::string& run, const std::string& hash) {
   const bool plain = !hash.empty() && std::ranges::all_of(hash, [](unsigned char letter) {
     return std::isxdigit(letter) != 0;
   });
-  if (!plain) return {};
   constexpr size_t kMost = size_t{4} << 20;
-  const fs::path folder = fs::path(run) / "prompts";
-  std::vector<std::pair<std::string, std::string>> messages;
-  for (const fs::path& path :
-       {folder / hash.substr(0, 2) / (hash + ".json"), folder / (hash + ".json")}) {
-    if (!is_file(path)) continue;
-    const PlainJson json =
-        PlainJson::parse(read_up_to(path, kMost), nullptr, /*allow_exceptions=*/false);
-    if (!json.is_array()) continue;
-    for (const PlainJson& message : json) {
-      if (!message.is_object()) continue;
-      const std::string content = text_in(message, "content");
-      messages.emplace_back(text_in(message, "role"),
-                            content.empty() ? text_in(message, "text") : content);
-    }
-    break;
+  const fs::path path = fs::path(run) / "prompts" / hash.substr(0, 2) / (hash + ".json");
+  if (!plain || !is_file(path)) return {};
+  try {
+    return messages_from_json(read_up_to(path, kMost));
+  } catch (const Error&) {
+    return {};
   }
-  return messages;
 }
 
 AttemptFiles read_attempt_files(const std::string& run, const Attempt& attempt, size_t most) {

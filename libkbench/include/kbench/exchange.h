@@ -6,6 +6,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kbench/model.h"
@@ -29,6 +30,9 @@ struct Exchange {
 std::string to_json(const Exchange& exchange);  ///< one line, no newline at the end
 /// Throws kParse. Fields it does not know are passed over.
 Exchange exchange_from_json(const std::string& line);
+
+/// Sample and attempt of a line, if possible without parsing the answer. Throws kParse.
+std::pair<int, int> ids_of(std::string_view line);
 
 /// SHA-256 over roles and texts.
 std::string prompt_hash(const std::vector<Message>& messages);
