@@ -104,7 +104,7 @@ std::optional<Exchange> exchange_of(const RunFolder& folder, const Attempt& atte
   std::optional<int64_t> at;
   const std::string path = folder.transcript(attempt.model, attempt.task);
   generate::each_line(path, [&](std::string_view line, int64_t offset) {
-    if (generate::ids_of(line) == std::pair(attempt.sample, attempt.attempt)) at = offset;
+    if (ids_of(line) == std::pair(attempt.sample, attempt.attempt)) at = offset;
   });
   if (!at) return std::nullopt;
   return generate::read_at(path, *at, exchange_from_json);
@@ -229,7 +229,7 @@ Verb add_model_transcript(Command model) {
   app.add_option("RUN", options->run, "The run's folder", readable()).required();
   app.add_option("TASK", options->what, "Which: TASK[/SAMPLE[/ATTEMPT]]");
   const Command output = app.in_group("Output");
-  output.add_option("--model NAME", options->model, "Only of this model (or relay)");
+  output.add_option("--model NAME", options->model, "Only of this model");
   output.add_flag("--json", options->json, "The same as a JSON list on standard output");
   return {app, [options] { return run_transcript(*options); }};
 }

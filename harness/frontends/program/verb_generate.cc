@@ -166,8 +166,7 @@ Verb add_generate(Command program) {
   app.add_option("RUN", options->run, "The run's folder").required();
   const Command models = app.in_group("Models");
   models.add_option("--models FILE", options->models_file,
-                    "Models file, which says whom to ask and where: docs/models.md",
-                    readable());
+                    "Models file, which says whom to ask and where: docs/models.md", readable());
   models.add_option("--model NAME,...", options->models, "Only these of the file")
       .comma_separated();
   models.add_option("--replay RUN", options->replay, "Answer from the transcripts of another run",
