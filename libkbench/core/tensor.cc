@@ -133,7 +133,9 @@ int64_t TensorType::bytes() const {
 }
 
 std::string to_string(const Shape& shape) {
-  return "[" + listed(shape, [](int64_t extent) { return std::to_string(extent); }) + "]";
+  std::string text = "[";
+  text += listed(shape, [](int64_t extent) { return std::to_string(extent); });
+  return text + "]";
 }
 
 std::string to_string(const TensorType& type) {

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json from_number(double value) { return Json::parse(digits_text(value, 3)); }
+Json three_digits(double value) { return Json::parse(digits_text(value, 3)); }
 
 }  // namespace
 
@@ -24,8 +24,8 @@ std::string to_json(const HonestErrors& errors, DType half) {
     if (!error.undefined.empty()) {
       entry["undefined"] = error.undefined;
     } else {
-      entry["relative"] = from_number(error.relative);
-      entry["rms"] = from_number(error.rms);
+      entry["relative"] = three_digits(error.relative);
+      entry["rms"] = three_digits(error.rms);
       entry["elements"] = error.elements;
       entry["relative_of"] = error.relative_of;
       entry["rms_of"] = error.rms_of;

@@ -213,7 +213,7 @@ class TaskFileReader {
     const auto named = one_number ? std::optional(Distribution::Kind::uniform)
                                   : value_named(kind, Distribution::Kind::randint);
     if (!named) {
-      fail_parse(text.at, "there is no distribution " + quoted(kind) +
+      fail_parse(text.at, "there is no distribution " + kbench::quoted(kind) +
                               " (known: uniform, normal, randint, weights, fan_in)");
     }
     result.kind = *named;
@@ -230,7 +230,9 @@ class TaskFileReader {
     }
     if (parts.size() == 2) {
       const auto then = value_named(trimmed(parts[1]), Distribution::Then::offset);
-      if (!then) fail_parse(text.at, "nothing called " + quoted(parts[1]) + " follows a drawing");
+      if (!then) {
+        fail_parse(text.at, "nothing called " + kbench::quoted(parts[1]) + " follows a drawing");
+      }
       result.then = *then;
     }
     return result;
@@ -255,7 +257,7 @@ class TaskFileReader {
         good = good &&
                (data.dtype == DType::f32 ? read_number(word, real) : read_number(word, integer));
       }
-      if (!good) fail_parse(text.at, quoted(word) + " is no value");
+      if (!good) fail_parse(text.at, kbench::quoted(word) + " is no value");
       if (times > kMostDataValues - data_values_) {
         fail_parse(text.at, "the file's data has more than 2^24 values");
       }
