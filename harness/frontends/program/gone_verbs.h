@@ -22,6 +22,9 @@ inline constexpr GoneVerb kGoneVerbs[] = {
     {"extract", "kbench model extract ANSWER"},
     {"transcript", "kbench model transcript RUN"},
     {"models", "kbench model check FILE"},
+    {"verify", "kbench-dev verify"},
+    {"reference", "kbench-dev reference"},
+    {"audit", "kbench-dev audit"},
 };
 
 /// "'check' is no verb any more: write `kbench run CANDIDATE --check`"; empty for any other word.

@@ -1,5 +1,6 @@
 // kbench: judges GPU kernels against an eager baseline. See --help.
 
+#include <algorithm>
 #include <exception>
 #include <string>
 #include <string_view>
@@ -101,7 +102,11 @@ int run_program(std::vector<std::string> arguments) {
     say(line.complete({arguments.begin() + 1, arguments.end()}));
     return kDone;
   }
-  if (const std::string gone = about_gone_verb(first); !gone.empty()) return complain(gone);
+  const auto is_first = [&](const Verb& verb) { return verb.command.name() == first; };
+  if (const std::string gone = about_gone_verb(first);
+      !gone.empty() && std::ranges::none_of(verbs, is_first)) {
+    return complain(gone);
+  }
   if (!line.parse(arguments)) return kDone;
   for (const Verb& verb : verbs) {
     if (!verb.command.given()) continue;
