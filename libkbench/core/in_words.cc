@@ -46,6 +46,12 @@ std::string sizes_of(const Task& task, const Variables& variables) {
   return nearest;
 }
 
+std::string sizes_read(const Graph& graph) {
+  return listed(graph.variables_read(), [&](const std::string& name) {
+    return name + "=" + to_string(graph.variables().find(name)->second);
+  });
+}
+
 std::string preset_in_words(std::string_view preset, DType dtype) {
   return preset_in_words(preset, name_of(dtype));
 }

@@ -14,6 +14,8 @@ std::string counted(size_t n, const char* noun);
 /// "preset v0.1", or the preset nearest by and what is set otherwise: "preset smoke with
 /// height=65".
 std::string sizes_of(const Task& task, const Variables& variables);
+/// The shape variables that the graph read: "batch_size=16, dim=65".
+std::string sizes_read(const Graph& graph);
 /// "v0.1" of a task in float32, else "v0.1 in f16".
 std::string preset_in_words(std::string_view preset, DType dtype);
 /// The same; `dtype`: its name, or several, or empty.

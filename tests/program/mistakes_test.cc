@@ -259,7 +259,7 @@ TEST_F(MistypedCommands, FilesAreNamedAndWhatIsWrongWithThem) {
            {"report object.json", "object.json:1"},
            {"serve --socket folder", "folder: it is there, and no socket"},
            {"serve --socket /nowhere/s", "/nowhere/s"},
-           {"new relu half.yaml", "half.yaml is there already"},
+           {"new relu half.yaml", "cannot make the folder half.yaml"},
            {"--candidates nothing", "no candidates at 'nothing'"},
            {"--candidates folder", "'folder' holds no candidate"},
            {"--candidates relu.comp", "a GLSL shader"},

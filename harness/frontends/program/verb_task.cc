@@ -22,7 +22,7 @@
 #include "kbench/text.h"
 #include "libkbench/base/files.h"
 #include "libkbench/base/text.h"
-#include "libkbench/candidate/eager_steps.h"
+#include "libkbench/core/in_words.h"
 #include "libkbench/core/liveness.h"
 #include "reference/faults.h"
 
