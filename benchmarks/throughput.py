@@ -68,7 +68,7 @@ class Bench:
         """Prints what it took; returns the seconds and the results."""
         output = os.path.join(self.scratch, f"results-{self.evaluations + 1}.jsonl")
         command = [self.options.kbench, *verb, "--preset", self.options.preset, "--output", output,
-                   *self.fresh(), *self.sizes(), *arguments]  # fmt: skip
+                   *self.sizes(), *arguments]  # fmt: skip
         start = time.monotonic()
         run = subprocess.run(command, env=self.environment(cold), text=True,
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
@@ -92,9 +92,6 @@ class Bench:
         print("  " + ", ".join(f"{name} {s:.2f}" for name, s in stages.most_common())
               + f"; {handed_on} in a runner that had served others", flush=True)  # fmt: skip
         return seconds, results
-
-    def fresh(self):
-        return ["--fresh-runners"] if self.options.fresh_runners else []
 
     def sizes(self):
         return [] if self.options.other_sizes else ["--other-sizes", "none"]
@@ -266,8 +263,6 @@ def main():
     parser.add_argument("--preset", default="v0.1")
     parser.add_argument("--device", help="an index, UUID or part of a name; else the first GPU")
     parser.add_argument("--rounds", type=int, default=3, help="of shipped")
-    parser.add_argument("--fresh-runners", action="store_true",
-                        help="no runner serves two candidates")  # fmt: skip
     parser.add_argument("--other-sizes", action="store_true",
                         help="with sizes drawn in secret")  # fmt: skip
     parser.add_argument("--requests", type=int, default=14, help="of serve, at least 2")

@@ -58,7 +58,7 @@ Options unbiased_options(const Graph& g) {
   return conv;
 }
 
-// --- parts of tasks that no output depends on, each with its proof. `kbench audit` finds such
+// --- parts of tasks that no output depends on, each with its proof. `kbench-dev audit` finds such
 // parts and checks the proofs in float64.
 /// A bias that is added to all that one mean is taken of, which the norm then takes away.
 inline Dead bias_before_norm(const std::string& op) {

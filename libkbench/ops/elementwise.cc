@@ -80,7 +80,7 @@ std::vector<TensorType> rounded_type(const OperatorCall& call) {
   return {call.inputs[0]};
 }
 
-/// Used by shortcuts of precision (kbench/shortcuts.h); no task has it.
+/// Used by shortcuts of precision (harness/measure/audit); no task has it.
 Operator round_to_operator() {
   Operator op =
       unary("round_to",

@@ -40,27 +40,25 @@ Json from_tally(const KindTally& tally) {
   return json;
 }
 
-bool none_left(const Certificate& certificate, Variant::Kind kind) {
+bool none_left(const Certificate& certificate, VariantKind kind) {
   const auto found = certificate.kinds.find(kind);
   return found == certificate.kinds.end() || found->second.left.empty();
 }
 
 }  // namespace
 
-std::string_view name_of(Variant::Kind kind) {
-  return name_in<Variant::Kind::honest>({"null", "mutant", "subset", "precision", "honest"}, kind);
+std::string_view name_of(VariantKind kind) {
+  return name_in<VariantKind::honest>({"null", "mutant", "subset", "precision", "honest"}, kind);
 }
 
 bool Certificate::values() const {
-  return none_left(*this, Variant::Kind::null) && none_left(*this, Variant::Kind::mutant) &&
-         none_left(*this, Variant::Kind::honest);
+  return none_left(*this, VariantKind::null) && none_left(*this, VariantKind::mutant) &&
+         none_left(*this, VariantKind::honest);
 }
 
-bool Certificate::subset_within_noise() const { return !none_left(*this, Variant::Kind::subset); }
+bool Certificate::subset_within_noise() const { return !none_left(*this, VariantKind::subset); }
 
-bool Certificate::precision() const {
-  return values() && none_left(*this, Variant::Kind::precision);
-}
+bool Certificate::precision() const { return values() && none_left(*this, VariantKind::precision); }
 
 std::string_view explain_certificate(std::string_view word) {
   if (word == kCertifiedPrecision) {
@@ -74,8 +72,7 @@ std::string_view explain_certificate(std::string_view word) {
   }
   if (word == kTrivialTask) return "trivial: its outputs can be known without its inputs";
   if (word == kUntried) {
-    return "untried: at these sizes no shortcut was held against the check, and one may pass; "
-           "kbench audit tries them";
+    return "untried: at these sizes no shortcut was held against the check, and one may pass";
   }
   throw Error(ErrorCode::kInvalidArgument, "no certificate is called '" + shown(word) + "'");
 }
@@ -117,7 +114,7 @@ CertificateFile parse_certificates(const std::string& text, const std::string& n
     Certificate certificate;
     certificate.task = entry["task"].as(parse_task_id);
     certificate.tolerance = entry["tolerance"].positive_real();
-    for (const Variant::Kind kind : kVariantKinds) {
+    for (const VariantKind kind : kVariantKinds) {
       const std::string kind_name(name_of(kind));
       if (!entry.has(kind_name)) continue;
       read_value(entry[kind_name], certificate.kinds[kind], {.reals = Reals::or_infinity});

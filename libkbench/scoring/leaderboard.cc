@@ -230,7 +230,7 @@ std::string untried_note(std::span<const LeaderboardRow> rows) {
   if (untried == 0) return "";
   return std::to_string(untried) + " of " + std::to_string(correct) +
          " that passed did so at sizes without a certificate: no shortcut was held against the "
-         "task's check there (kbench audit tries them).\n";
+         "task's check there (docs/certificate.md).\n";
 }
 
 std::string busy_note(std::span<const LeaderboardRow> rows) {

@@ -229,8 +229,8 @@ void require_same_dtype(DType ours, const RecordedTimes& theirs) {
 }
 
 BaselineComparison compare_baselines(const Baseline& ours, const RecordedTimes& theirs,
-                                     std::span<const Task> suite, OtherDType on_other_dtype) {
-  if (on_other_dtype == OtherDType::refuse) require_same_dtype(ours.dtype, theirs);
+                                     std::span<const Task> suite) {
+  require_same_dtype(ours.dtype, theirs);
   BaselineComparison comparison;
   std::map<int, std::vector<double>> by_level;
   std::vector<double> all;

@@ -28,7 +28,7 @@ std::vector<TaskInType> tasks_in_every_type() {
   return all;
 }
 
-std::set<std::string> recorded(const Certificate& certificate, Variant::Kind kind) {
+std::set<std::string> recorded(const Certificate& certificate, VariantKind kind) {
   std::set<std::string> left;
   const auto found = certificate.kinds.find(kind);
   if (found == certificate.kinds.end()) return left;
@@ -54,7 +54,7 @@ AuditOptions options_for(const Graph& graph, const Certificate& certificate) {
 }
 
 /// Of networks that differ only in depth the smallest is audited here, as the others take as long
-/// as all other tasks. `kbench audit` makes their certificates.
+/// as all other tasks. `kbench-dev audit` makes their certificates.
 bool is_a_deeper_one(const Task& task) {
   const TaskId kVgg19{3, 12}, kDenseNet201{3, 16};
   return task.id == kVgg19 || task.id == kDenseNet201;
@@ -64,20 +64,20 @@ TEST_P(TaskInEveryType, LetsNothingPassButWhatItsCertificateSays) {
   const auto& [task, dtype] = GetParam();
   if (is_a_deeper_one(task)) GTEST_SKIP() << "its shallower sibling is audited";
   if (is_half(dtype)) {
-    ASSERT_TRUE(task.honest.contains(dtype)) << "no honest error: kbench audit --tolerances";
+    ASSERT_TRUE(task.honest.contains(dtype)) << "no honest error: kbench-dev audit --tolerances";
   }
   if (!is_defined(task, dtype)) return;
   const auto graph = build_graph(task, Preset::smoke, {}, dtype);
   if (is_half(dtype) && is_large(*graph)) GTEST_SKIP() << "audited in float32";
   const Certificate* certificate = lookup_certificate(task_at(task.id, Preset::smoke, {}, dtype));
   ASSERT_NE(certificate, nullptr)
-      << "make one: kbench audit --out levels/certificates/FILE --dtype " << name_of(dtype);
+      << "make one: kbench-dev audit --out levels/certificates/FILE --dtype " << name_of(dtype);
   EXPECT_EQ(certificate->tolerance, bounds_of(task, dtype).relative) << "make it again";
   const auto evaluator = make_host_evaluator(task, *graph);
   const TaskAudit audit = audit_task(task, *graph, *evaluator, options_for(*graph, *certificate));
   for (const Tried& tried : audit.tried) {
     if (!tried.not_tried.empty()) continue;
-    const bool honest = tried.kind == Variant::Kind::honest;
+    const bool honest = tried.kind == VariantKind::honest;
     const std::string what =
         std::string(name_of(tried.kind)) + " '" + tried.margin.description + "'";
     if (tried.dead != nullptr) {

@@ -40,7 +40,7 @@ TaskAudit audited(const Task& task) {
   return audit_task(task, graph, *evaluator);
 }
 
-std::vector<std::string> left(const Certificate& certificate, Variant::Kind kind) {
+std::vector<std::string> left(const Certificate& certificate, VariantKind kind) {
   std::vector<std::string> names;
   const auto found = certificate.kinds.find(kind);
   if (found == certificate.kinds.end()) return names;
@@ -51,8 +51,8 @@ std::vector<std::string> left(const Certificate& certificate, Variant::Kind kind
 TEST(Audit, FindsThatAConstantPasses) {
   const Task task = task_of(sum_of_alike);
   const Certificate certificate = certificate_of(audited(task));
-  EXPECT_THAT(left(certificate, Variant::Kind::null), Contains("the outputs for other inputs"));
-  EXPECT_THAT(left(certificate, Variant::Kind::null), Not(Contains("zeros")));
+  EXPECT_THAT(left(certificate, VariantKind::null), Contains("the outputs for other inputs"));
+  EXPECT_THAT(left(certificate, VariantKind::null), Not(Contains("zeros")));
   EXPECT_FALSE(certificate.values());
   EXPECT_EQ(certification(task, certificate), kNotCertified);
 }
@@ -61,19 +61,18 @@ TEST(Audit, CertifiesATaskThatNothingPasses) {
   const Task task = task_of(plain_softmax);
   const Certificate certificate = certificate_of(audited(task));
   EXPECT_TRUE(certificate.precision());
-  for (const Variant::Kind kind :
-       {Variant::Kind::null, Variant::Kind::mutant, Variant::Kind::precision}) {
+  for (const VariantKind kind : {VariantKind::null, VariantKind::mutant, VariantKind::precision}) {
     ASSERT_TRUE(certificate.kinds.at(kind).nearest);
     EXPECT_GT(certificate.kinds.at(kind).nearest->margin, 1);
   }
-  EXPECT_LT(certificate.kinds.at(Variant::Kind::honest).nearest->margin, 0.5);
+  EXPECT_LT(certificate.kinds.at(VariantKind::honest).nearest->margin, 0.5);
   EXPECT_EQ(certification(task, certificate), kCertifiedPrecision);
 }
 
 TEST(Audit, ADeadOperatorIsExcusedByItsProofAndIsTheTaskInFloat64) {
   Task task = task_of(relu_twice);
   const TaskAudit without = audited(task);
-  EXPECT_THAT(left(certificate_of(without), Variant::Kind::mutant),
+  EXPECT_THAT(left(certificate_of(without), VariantKind::mutant),
               Contains("without relu (number 2 of 2)"));
   for (const Tried& tried : without.tried) {
     if (tried.margin.description == "without relu (number 2 of 2)") {
@@ -83,16 +82,16 @@ TEST(Audit, ADeadOperatorIsExcusedByItsProofAndIsTheTaskInFloat64) {
   task.dead = {{{"without relu (number ?*"}, "relu(relu(x)) = relu(x)"}};
   const Certificate certificate = certificate_of(audited(task));
   EXPECT_TRUE(certificate.values());
-  EXPECT_GT(certificate.kinds.at(Variant::Kind::mutant).dead, 0);
+  EXPECT_GT(certificate.kinds.at(VariantKind::mutant).dead, 0);
 }
 
 TEST(Audit, ASumOverMostTermsThatPassesIsASubsetWithinNoise) {
   const Certificate alike = certificate_of(audited(task_of(sum_of_alike)));
-  EXPECT_THAT(left(alike, Variant::Kind::subset),
+  EXPECT_THAT(left(alike, VariantKind::subset),
               Contains("sum over all but every 32nd element, scaled to all"));
   EXPECT_TRUE(alike.subset_within_noise());
   const Certificate telling = certificate_of(audited(task_of(plain_softmax)));
-  EXPECT_GT(telling.kinds.at(Variant::Kind::subset).nearest->margin, 1);
+  EXPECT_GT(telling.kinds.at(VariantKind::subset).nearest->margin, 1);
   EXPECT_FALSE(telling.subset_within_noise());
 }
 
@@ -138,7 +137,7 @@ TEST(Audit, AnHonestVariantThatNeedsTheToleranceIsLeft) {
   Task task = task_of(cancelling);
   task.tolerance.relative = 1e-6;  // float32 at 1000 knows its numbers to 6e-5
   const Certificate certificate = certificate_of(audited(task));
-  EXPECT_FALSE(left(certificate, Variant::Kind::honest).empty());
+  EXPECT_FALSE(left(certificate, VariantKind::honest).empty());
   EXPECT_FALSE(certificate.values());
 }
 
@@ -148,9 +147,9 @@ TEST(Audit, TriesOnlyTheKindsAskedFor) {
   task.build(graph);
   const auto evaluator = make_host_evaluator(task, graph);
   AuditOptions options;
-  options.kinds = {Variant::Kind::null};
+  options.kinds = {VariantKind::null};
   for (const Tried& tried : audit_task(task, graph, *evaluator, options).tried) {
-    EXPECT_EQ(tried.kind, Variant::Kind::null) << tried.margin.description;
+    EXPECT_EQ(tried.kind, VariantKind::null) << tried.margin.description;
   }
 }
 

@@ -26,7 +26,7 @@ CertificateFile example() {
   file.date = "2026-01-02";
   file.kbench = "9.9.9";
   file.dtype = DType::bf16;
-  file.tasks = {{{1, 2}, 1e-4, {{Variant::Kind::null, nulls}, {Variant::Kind::mutant, mutants}}}};
+  file.tasks = {{{1, 2}, 1e-4, {{VariantKind::null, nulls}, {VariantKind::mutant, mutants}}}};
   return file;
 }
 
@@ -39,9 +39,9 @@ TEST(CertificateFile, ComesBackAsItWasWritten) {
   EXPECT_EQ(read.device, "a \"device\"");
   const Certificate& certificate = read.tasks.at(0);
   EXPECT_FALSE(certificate.values());
-  EXPECT_EQ(certificate.kinds.at(Variant::Kind::mutant).dead, 2);
-  EXPECT_EQ(certificate.kinds.at(Variant::Kind::mutant).left.at(0).description, "without relu");
-  EXPECT_TRUE(std::isinf(certificate.kinds.at(Variant::Kind::null).nearest->margin));
+  EXPECT_EQ(certificate.kinds.at(VariantKind::mutant).dead, 2);
+  EXPECT_EQ(certificate.kinds.at(VariantKind::mutant).left.at(0).description, "without relu");
+  EXPECT_TRUE(std::isinf(certificate.kinds.at(VariantKind::null).nearest->margin));
 }
 
 TEST(CertificateFile, ReportsErrorsWithTheirPlace) {
@@ -118,7 +118,7 @@ TEST_P(Carried, CertificatesAreOfEveryDefinedTaskAndOfItsTolerance) {
     const Certificate* certificate = lookup_certificate(at);
     ASSERT_NE(certificate, nullptr) << to_string(task.id);
     EXPECT_EQ(certificate->tolerance, bounds_of(task, dtype).relative) << to_string(task.id);
-    EXPECT_GT(certificate->kinds.at(Variant::Kind::null).tried, 0) << to_string(task.id);
+    EXPECT_GT(certificate->kinds.at(VariantKind::null).tried, 0) << to_string(task.id);
     EXPECT_NE(certification(at), kUntried) << to_string(task.id);
   }
   EXPECT_EQ(file.tasks.size(), defined);

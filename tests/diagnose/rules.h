@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
+#include "harness/measure/audit/shortcut_rules.h"
 #include "kbench/error.h"
 #include "kbench/ops.h"
 #include "kbench/reference.h"
 #include "kbench/task.h"
-#include "libkbench/shortcuts/shortcut_rules.h"
 
 namespace kbench {
 

@@ -54,8 +54,8 @@ def split(page):
 
 
 def commands():
-    """Each command of kbench's in a fenced block, as (page, line, command), with "kbench" for
-    "./dev run" and for a path to the program. Comments are cut off, continued lines joined."""
+    """Each command of kbench's and kbench-dev's in a fenced block, as (page, line, command), with
+    "kbench" for "./dev run" and for a path to the program. Comments are cut off, continued lines joined."""
     found = []
     for page in pages():
         for block in split(page)[1]:
@@ -65,7 +65,7 @@ def commands():
             for line in text.split("\n"):
                 line = re.sub(r"(^|\s)#\s.*", "", line).strip()
                 line = re.sub(r"^(\$ )?(\./dev run\b|kbench(?= ))", "kbench", line)
-                if line.startswith("kbench ") and not line.startswith("kbench runner-process"):
+                if line.startswith(("kbench ", "kbench-dev ")) and not line.startswith("kbench runner-process"):
                     found.append((page, block.line, line))
     return found
 

@@ -1,6 +1,6 @@
 """Runs what the documentation shows: candidates, commands, tables of verdicts, programs in Python.
 
-KBENCH_PROGRAM is the program. What takes more than a device that tests run on (memory for preset
+KBENCH_PROGRAM is the program, and kbench-dev lies beside it. What takes more than a device that tests run on (memory for preset
 v0.1, a GPU, another project's files) is in LEFT_OUT with its reason, or runs at smaller sizes.
 """
 
@@ -24,7 +24,7 @@ QUICK = " --measure-seconds 0.05"
 CHANGED = {
     "docs/cluster.md": [("v0.1", "smoke"), ("--output", "--task 1/19 --output")],
     "docs/baseline.md": [("v0.1", "smoke --task 1/19,1/23"), ("torch.json", "recorded.json"),
-                         ("--from h200.json", "--from h200.json --task 1/19")],
+                         ("h200.json --against", "h200.json --task 1/19 --against")],
     "docs/certificate.md": [(" levels/", " out/"), ("--out ", "--task level1/19 --out ")],
     "docs/golden.md": [("smoke.json.zst", "smoke.json.zst --task 1/19,2/76")],
     "docs/models.md": [("1/19,1/23,1/26 --samples 4", "1/19,1/23 --samples 2")],
@@ -65,7 +65,9 @@ class Examples(unittest.TestCase):
         cls.folder = scratch.name
         bin_folder = os.path.join(cls.folder, "bin")
         os.mkdir(bin_folder)
-        os.symlink(os.path.abspath(PROGRAM), os.path.join(bin_folder, "kbench"))
+        for name in ("kbench", "kbench-dev"):
+            beside = os.path.join(os.path.dirname(os.path.abspath(PROGRAM)), name)
+            os.symlink(beside, os.path.join(bin_folder, name))
         cls.environment = dict(os.environ, PATH=f"{bin_folder}:{os.environ['PATH']}",
                                KBENCH_CACHE=os.path.join(cls.folder, "cache"))  # fmt: skip
         cls.environment["KBENCH_PROGRAM"] = os.path.join(bin_folder, "kbench")
@@ -222,11 +224,11 @@ class Examples(unittest.TestCase):
         helps = {}
         for page, line, command in pages.commands():
             words = command.split()
-            verb = words[1] if not words[1].startswith("-") else ""
-            if verb == "model":
+            verb = " ".join(words[: 1 if words[1].startswith("-") else 2])
+            if words[1] == "model":
                 verb += " " + words[2]
             if verb not in helps:
-                helps[verb] = self.run_line(f"kbench {verb} --help")
+                helps[verb] = self.run_line(f"{verb} --help")
             for flag in re.findall(r"(?<!\S)\[?(--[a-z][a-z-]*)", command):
                 self.assertRegex(helps[verb], rf"{flag}\b", f"{page}:{line}: {command}")
 

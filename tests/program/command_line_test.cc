@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "kbench/npy.h"
 #include "kbench/version.h"
 #include "tests/import/support.h"
 #include "tests/program/run_program.h"
@@ -27,7 +26,7 @@ TEST(CommandLine, VersionIsTheLibrarys) {
 
 TEST(CommandLine, EveryVerbHasAHelpPageWithExamples) {
   for (const char* verb :
-       {"list", "show", "devices", "run", "verify", "reference", "baseline", "report", "help"}) {
+       {"list", "show", "devices", "run", "new", "task", "baseline", "report", "help"}) {
     const Said said = run_program({verb, "--help"});
     EXPECT_EQ(said.code, 0) << verb;
     EXPECT_THAT(said.out, HasSubstr("Examples:\n  kbench " + std::string(verb))) << verb;
@@ -140,65 +139,6 @@ TEST(CommandLine, OverridesReachTheShapes) {
   EXPECT_THAT(said.out, HasSubstr("65, 33"));
 }
 
-TEST(CommandLine, ReferenceDumpsTensorsThatReadBack) {
-  const TemporaryFolder folder;
-  const Said said = run_program({"reference", "1/19", "--seed", "24301", "--set", "batch_size=3",
-                                 "--set", "dim=5", "--dump", folder / "dump"});
-  ASSERT_EQ(said.code, 0) << said.err;
-  const Tensor x = read_npy(folder / "dump/x.npy");
-  const Tensor output = read_npy(folder / "dump/output.npy");
-  ASSERT_EQ(x.type(), (TensorType{DType::f32, {3, 5}}));
-  ASSERT_EQ(output.type(), x.type());
-  for (int64_t i = 0; i < x.elements(); ++i) EXPECT_EQ(output.at(i), std::max(x.at(i), 0.0));
-}
-
-TEST(CommandLine, ReferenceInFloat64IsWrittenAsFloat64) {
-  const TemporaryFolder folder;
-  const Said said =
-      run_program({"reference", "1/19", "--precision", "f64", "--dump", folder.path()});
-  ASSERT_EQ(said.code, 0) << said.err;
-  EXPECT_EQ(read_npy(folder / "output.npy").dtype(), DType::f64);
-}
-
-TEST(CommandLine, AuditHasAHeaderAndAVerdictInWords) {
-  const Said said = run_program({"audit", "--task", "1/19,2/80"});
-  EXPECT_EQ(said.code, 0) << said.err;
-  EXPECT_THAT(said.out, HasSubstr("what is wrong must be above 1, honest at most 0.5.\ntask "));
-  EXPECT_THAT(said.out, ::testing::ContainsRegex(
-                            "name +null +mutant +subset +precision +honest +time +verdict\n"));
-  EXPECT_THAT(said.out, ::testing::ContainsRegex("level1/19 +ReLU .*certified in precision\n"));
-  EXPECT_THAT(said.out, ::testing::ContainsRegex("level2/80 .*trivial"));
-}
-
-TEST(CommandLine, AuditKeepsTheKindsThatItWasNotAskedFor) {
-  const TemporaryFolder folder;
-  const std::string file = folder / "smoke.json";
-  EXPECT_EQ(run_program({"audit", "--task", "1/47", "--out", file}).code, 0);
-  const std::string before = read_file(file);
-  EXPECT_EQ(run_program({"audit", "--task", "1/47", "--kinds", "subset", "--out", file}).code, 0);
-  EXPECT_EQ(read_file(file), before);
-  const Said other = run_program({"audit", "--task", "1/48", "--kinds", "subset", "--out", file});
-  EXPECT_EQ(other.code, 2);
-  EXPECT_THAT(other.err, HasSubstr("has no certificate of level1/48 at its tolerance"));
-}
-
-TEST(CommandLine, AuditTriesShortcutsAtSizesOfOnesOwn) {
-  const std::vector<std::string> audit = {"audit", "--task", "1/40",  "--set", "features=1",
-                                          "--set", "dim1=1", "--set", "dim2=2"};
-  const Said said = run_program(audit);
-  EXPECT_EQ(said.code, 1) << said.err;
-  // Two values, normalized, are -1 and 1 in few bits, too.
-  EXPECT_THAT(said.out, HasSubstr("layer_norm with operands rounded to float16"));
-  std::vector<std::string> kept = audit;
-  kept.insert(kept.end(), {"--out", "never.json"});
-  const Said refused = run_program(kept);
-  EXPECT_EQ(refused.code, 2);
-  EXPECT_THAT(refused.err, HasSubstr("kept for the sizes of presets: leave --set out"));
-  const Said unknown = run_program({"audit", "--task", "1/40", "--set", "nonsense=1"});
-  EXPECT_EQ(unknown.code, 2);
-  EXPECT_THAT(unknown.err, HasSubstr("has no shape variable 'nonsense'"));
-}
-
 TEST(CommandLine, ImportWritesTheCandidateAndSaysTheRestElsewhere) {
   const TemporaryFolder folder;
   std::string file = relu_file();
@@ -263,20 +203,16 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"Candidates", {"--candidates", "/nowhere/at/all"}, "/nowhere/at/all"},
         Mistake{"CandidateFile", {"run", "/nowhere.yaml"}, "/nowhere.yaml"},
         Mistake{"CheckedFile", {"run", "--check", "/nowhere.yaml"}, "/nowhere.yaml"},
-        Mistake{"GoldenFile", {"verify", "--golden", "/nowhere.json"}, "/nowhere.json"},
-        Mistake{"GoldenMissing", {"verify"}, "--golden"},
-        Mistake{"Dump", {"reference", "1/19", "--dump", "/proc/nowhere"}, "/proc/nowhere"},
         Mistake{"Threshold", {"--fast-p", "fast"}, "fast"},
         Mistake{"NegativeThreshold", {"--fast-p=-1"}, "-1"},
         Mistake{"Tolerance", {"--tolerance", "loose"}, "loose"},
         Mistake{"Samples", {"--min-samples", "0"}, "--min-samples"},
-        Mistake{"NotANumberOfSeconds", {"--max-seconds", "nan"}, "--max-seconds"},
+        Mistake{"NotANumberOfSeconds", {"--measure-seconds", "nan"}, "--measure-seconds"},
         Mistake{"NotAThreshold", {"--fast-p", "1,nan"}, "--fast-p"},
         Mistake{"NotAMemory", {"--host-memory", "nan"}, "--host-memory"},
         Mistake{"TooManySeconds", {"--device-seconds", "1e999"}, "--device-seconds"},
-        Mistake{"NegativeSeed", {"--seed=-1"}, "--seed"},
-        Mistake{"SeedBeyond64Bits", {"--seed", "18446744073709551616"}, "--seed"},
-        Mistake{"SeedOfReference", {"reference", "1/19", "--dump", "x", "--seed=-1"}, "--seed"},
+        Mistake{"NegativeSeed", {"--input-seed=-1"}, "--input-seed"},
+        Mistake{"SeedBeyond64Bits", {"--input-seed", "18446744073709551616"}, "--input-seed"},
         Mistake{"FlagBeforeVerb", {"--level", "1", "list"}, "--level"},
         Mistake{"BenchmarkFlag", {"--benchmark_frobnicate=1"}, "--benchmark_frobnicate"},
         Mistake{"BenchmarkValue", {"--benchmark_repetitions=many"}, "--benchmark_repetitions"},

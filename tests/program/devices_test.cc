@@ -31,12 +31,18 @@ class Devices : public ::testing::Test {
     }
   }
   Said evaluate(const std::vector<std::string>& more) {
-    std::vector<std::string> arguments = {"--candidates",  folder_ / "mine",
-                                          "--task",        "1/19,1/20,1/26,1/21",
-                                          "--preset",      "smoke",
-                                          "--max-seconds", "0.02",
-                                          "--precision",   "0.9",
-                                          "--min-samples", "2"};
+    std::vector<std::string> arguments = {"--candidates",
+                                          folder_ / "mine",
+                                          "--task",
+                                          "1/19,1/20,1/26,1/21",
+                                          "--preset",
+                                          "smoke",
+                                          "--measure-seconds",
+                                          "0.02",
+                                          "--precision",
+                                          "0.9",
+                                          "--min-samples",
+                                          "2"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run_program(arguments);
   }

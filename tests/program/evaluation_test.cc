@@ -70,8 +70,8 @@ class Evaluation : public ::testing::Test {
   /// The main job on the set, as quick as it gets.
   Said evaluate(const std::vector<std::string>& more) {
     std::vector<std::string> arguments = {
-        "--candidates", folder_ / "mine", "--device",      "cpu", "--max-seconds", "0.02",
-        "--preset",     "smoke",          "--min-samples", "2",   "--precision",   "0.9"};
+        "--candidates", folder_ / "mine", "--device",      "cpu", "--measure-seconds", "0.02",
+        "--preset",     "smoke",          "--min-samples", "2",   "--precision",       "0.9"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run_program(arguments);
   }
@@ -247,7 +247,7 @@ TEST_F(Evaluation, AFilterThatTakesNothingIsAMistake) {
 TEST_F(Evaluation, RunReportsACandidateInFull) {
   add_candidates({"1/19"});
   const Said said = run_program({"run", folder_ / "mine/1_19.yaml", "--device", "cpu",
-                                 "--max-seconds", "0.02", "--min-samples", "6"});
+                                 "--measure-seconds", "0.02", "--min-samples", "6"});
   EXPECT_EQ(said.code, 0) << said.out << said.err;
   EXPECT_THAT(said.out, HasSubstr("passed"));
   EXPECT_THAT(said.out, HasSubstr("speedup"));
@@ -263,7 +263,7 @@ TEST_F(Evaluation, APassAtSizesOfOnesOwnIsSaidToBeUntried) {
   EXPECT_THAT(job.out, HasSubstr("\n1 of 1 that passed did so at sizes without a certificate"));
   EXPECT_THAT(job.out, Not(HasSubstr("certified")));
   const Said run = run_program({"run", folder_ / "mine/1_19.yaml", "--device", "cpu",
-                                "--max-seconds", "0.02", "--set", "batch_size=3"});
+                                "--measure-seconds", "0.02", "--set", "batch_size=3"});
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("  check       untried: at these sizes no shortcut was held "));
   std::vector<std::string> as_json = sizes;
@@ -276,8 +276,8 @@ TEST_F(Evaluation, APassAtSizesOfOnesOwnIsSaidToBeUntried) {
 
 TEST_F(Evaluation, RunExitsWithOneWhenTheCandidateFails) {
   write_file(folder_ / "mine/empty.yaml", kEmptyKernel);
-  const Said said =
-      run_program({"run", folder_ / "mine", "--device", "cpu", "--max-seconds", "0.02", "--json"});
+  const Said said = run_program(
+      {"run", folder_ / "mine", "--device", "cpu", "--measure-seconds", "0.02", "--json"});
   EXPECT_EQ(said.code, 1) << said.err;
   EXPECT_EQ(json::parse(said.out)["verdict"], "not_written") << said.out;
 }
@@ -329,7 +329,7 @@ TEST_F(Evaluation, JudgeAndRunnersDieWithTheProgram) {
   add_candidates({"1/19"});
   const std::string candidate = folder_ / "mine/1_19.yaml";
   std::vector<const char*> argv = {
-      KBENCH_PROGRAM, "run",           candidate.c_str(), "--device",    "cpu", "--max-seconds",
+      KBENCH_PROGRAM, "run",           candidate.c_str(), "--device",    "cpu", "--measure-seconds",
       "100",          "--min-samples", "1000000",         "--precision", "0",   nullptr};
   pid_t parent = 0;
   ASSERT_EQ(posix_spawn(&parent, KBENCH_PROGRAM, nullptr, nullptr,

@@ -56,7 +56,7 @@ class KilledJob : public ::testing::Test {
     std::string tasks;
     for (const std::string& task : kTasks) tasks += (tasks.empty() ? "" : ",") + task;
     start({"--candidates", folder_ / "mine", "--task", tasks, "--output", results_},
-          "--device cpu --preset smoke --max-seconds 0.02 --min-samples 2 --precision 0.9");
+          "--device cpu --preset smoke --measure-seconds 0.02 --min-samples 2 --precision 0.9");
   }
   void start(std::vector<std::string> arguments, const std::string& further) {
     arguments.insert(arguments.begin(), "kbench");

@@ -27,8 +27,8 @@ class RecordedOpponent : public ::testing::Test {
     const Said shown = run_program({"show", "1/19", "--candidate"});
     write_file(folder_ / "mine/1_19.yaml", shown.out);
     std::vector<std::string> arguments = {
-        "--candidates", folder_ / "mine", "--device",      "cpu", "--max-seconds", "0.02",
-        "--task",       "1/19",           "--min-samples", "12",  "--baseline",    baseline};
+        "--candidates", folder_ / "mine", "--device",      "cpu", "--measure-seconds", "0.02",
+        "--task",       "1/19",           "--min-samples", "12",  "--baseline",        baseline};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run_program(arguments);
   }
@@ -79,7 +79,7 @@ TEST_F(RecordedOpponent, AWrongResultStaysWrong) {
   write_file(folder_ / "wrong/1_19.yaml",
              "kbench: 1\ntask: level1/19\ndispatch:\n  - {op: gelu, in: [x], out: output}\n");
   const Said said = run_program({"run", folder_ / "wrong/1_19.yaml", "--device", "cpu",
-                                 "--max-seconds", "0.02", "--baseline", table("a.json", 1000)});
+                                 "--measure-seconds", "0.02", "--baseline", table("a.json", 1000)});
   EXPECT_EQ(said.code, 1);
   EXPECT_THAT(said.out, HasSubstr("wrong_values"));
   EXPECT_THAT(said.err, HasSubstr("warning: a.json was recorded on GPU B"));
@@ -106,9 +106,9 @@ TEST_F(RecordedOpponent, MistakesAreFoundBeforeAnythingRuns) {
     EXPECT_EQ(count_lines(said.err), 1u) << said.err;
     EXPECT_THAT(said.err, HasSubstr(message));
   }
-  const Said said = evaluate("eager", {"--column", "ms"});
+  const Said said = evaluate(table("slow.json", 1000) + ":us");
   EXPECT_EQ(said.code, 2);
-  EXPECT_THAT(said.err, HasSubstr("--column goes with --baseline FILE"));
+  EXPECT_THAT(said.err, HasSubstr("has no column 'us'; it has ms"));
   const Said both = evaluate(table("slow.json", 1000), {"--opponent", "torch"});
   EXPECT_EQ(both.code, 2);
   EXPECT_THAT(both.err, HasSubstr("exclude each other"));

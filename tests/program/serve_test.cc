@@ -36,9 +36,9 @@ using Clock = std::chrono::steady_clock;
 class Server {
  public:
   explicit Server(const std::vector<std::string>& more) {
-    std::vector<std::string> arguments = {"kbench",        "serve", "--device",      "cpu",
-                                          "--preset",      "smoke", "--max-seconds", "0.02",
-                                          "--min-samples", "2",     "--precision",   "0.9"};
+    std::vector<std::string> arguments = {"kbench",        "serve", "--device",          "cpu",
+                                          "--preset",      "smoke", "--measure-seconds", "0.02",
+                                          "--min-samples", "2",     "--precision",       "0.9"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     std::vector<char*> argv;
     for (std::string& argument : arguments) argv.push_back(argument.data());

@@ -26,8 +26,7 @@ def verbs() -> list[str]:
     """"run", "model prompt"."""
 
     def of(*command: str) -> list[str]:
-        return [line.split("\t")[0]
-                for line in said("complete-words", *command, "").splitlines()[1:]]
+        return [line.split("\t")[0] for line in said("complete-words", *command, "").splitlines()]
 
     return [*of(), *(f"model {verb}" for verb in of("model"))]
 
@@ -88,7 +87,7 @@ class ManPages(unittest.TestCase):
                 subprocess.run([PROGRAM, "help", "--man", folder], check=True,
                                env={**os.environ, "SOURCE_DATE_EPOCH": epoch})
                 heading = (pathlib.Path(folder) / "kbench-run.1").read_text().splitlines()[0]
-                self.assertTrue(heading.startswith(f'.TH KBENCH\\-RUN 1 "{date}" '), heading)
+                self.assertTrue(heading.startswith(f'.TH kbench\\-run 1 "{date}" '), heading)
 
 
 if __name__ == "__main__":

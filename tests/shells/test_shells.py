@@ -19,20 +19,16 @@ import needs
 
 PROGRAM = os.environ["KBENCH_PROGRAM"]
 COMPLETIONS = pathlib.Path(os.environ["KBENCH_COMPLETIONS"])
-# Types of values that only a person knows.
-FREE = {"ADDRESS", "GIB", "I/N", "K,...", "N", "NAME", "NAME,...", "NAME=N,...", "P", "P,...", "S",
-        "SET/NAME", "TEXT", "URL", "VAR=N", "X"}
 SECONDS = 60
 
 
-def words(*line: str) -> tuple[str, list[str]]:
-    """The first line of what kbench says to a shell, and the words of the others."""
+def words(*line: str) -> list[str]:
+    """What kbench says to a shell, without what the words mean."""
     said = subprocess.run([PROGRAM, "complete-words", *line], capture_output=True, text=True,
                           timeout=SECONDS, check=True)
     if said.stderr:
         raise AssertionError(said.stderr)
-    first, *rest = said.stdout.splitlines()
-    return first, [each.split("\t")[0] for each in rest]
+    return [each.split("\t")[0] for each in said.stdout.splitlines()]
 
 
 def help_page(*verbs: str) -> str:
@@ -41,62 +37,31 @@ def help_page(*verbs: str) -> str:
 
 
 class Program(unittest.TestCase):
-    def test_every_flag_and_every_value_of_every_verb(self) -> None:
-        verbs = words("")[1]
+    def test_every_flag_of_every_verb(self) -> None:
+        verbs = words("")
         self.assertIn("run", verbs)
-        seen: set[str] = set()
         commands = [[], *([verb] for verb in verbs),
-                    *(["model", verb] for verb in words("model", "")[1])]
+                    *(["model", verb] for verb in words("model", ""))]
         for before in commands:
-            verb = " ".join(before)
-            options = re.findall(r"^  (?:-h,)?(--[^ ,]+)\S*(?: ([^\s\[(]\S*)(?= |$))?(?!\S)",
-                                 help_page(*before), re.MULTILINE)
-            self.assertCountEqual(words(*before, "--")[1], [name for name, _ in options], verb)
-            for name, kind in options:
-                if not kind or "DEVICE" in kind and kind in seen:
-                    continue
-                seen.add(kind)
-                first, found = words(*before, name, "")
-                known = bool(found) or not first.startswith("none")
-                self.assertTrue(known or kind in FREE, f"{verb} {name} {kind} completes to nothing")
+            options = re.findall(r"^  (?:-h,)?(--[^ ,]+)", help_page(*before), re.MULTILINE)
+            self.assertCountEqual(words(*before, "--"), options, before)
 
     def test_words_follow_from_what_stands_before(self) -> None:
-        self.assertEqual(words("run", "--preset", "v0.")[1], ["v0.1"])
-        self.assertEqual(words("run", "--preset=v0.")[0], "none\t--preset=")
-        self.assertEqual(words("list", "--task", "relu,level1/19")[1], ["level1/19"])
-        self.assertEqual(words("list", "--task", "relu,level1/19")[0], "files\trelu,")
-        self.assertEqual(words("new", "1/19")[1], ["1/19"])
-        self.assertEqual(words("new", "gelu")[1], ["gelu"])
-        self.assertEqual(words("list", "--level", "1,")[1], ["1", "2", "3"])
-        self.assertEqual(words("task", "che")[1], ["check"])
-        self.assertEqual(words("model", "che")[1], ["check"])
-        self.assertEqual(words("model", "prompt", "--lang")[1], ["--language"])
-        self.assertEqual(words("help", "rep")[1], ["report"])
-        self.assertEqual(words("run", "")[0], "files\t")
-        self.assertEqual(words("--candidates", "simple", "fu")[1], ["fused"])
+        self.assertEqual(words("run", "--preset", "v0."), ["v0.1"])
+        self.assertEqual(words("list", "--task", "level1/100"), ["level1/100"])
+        self.assertEqual(words("show", "level2/76"), ["level2/76"])
+        self.assertEqual(words("task", "che"), ["check"])
+        self.assertEqual(words("model", "che"), ["check"])
+        self.assertEqual(words("model", "prompt", "--lang"), ["--language"])
+        self.assertEqual(words("help", "sho"), ["show"])
+        self.assertEqual(words("run", "--tolerance", "kernel"), ["kernelbench"])
+        self.assertEqual(words("frobnicate", "--pres"), ["--preset"])
 
-    def test_what_cannot_follow_is_not_offered(self) -> None:
-        self.assertNotIn("--json", words("list", "--json", "--")[1])
-        self.assertIn("--set", words("list", "--set", "x=1", "--")[1], "may be repeated")
-        self.assertNotIn("--devices", words("serve", "--device", "0", "--")[1])
-        self.assertNotIn("run", words("--json", "")[1], "a verb comes first")
-        self.assertEqual(words("list", "--", "--")[1], [])
-        self.assertNotIn("--precision", words("reference", "--p")[1], "a former name")
-        self.assertEqual(words("frobnicate", "--pres")[1], ["--preset"])
-        self.assertEqual(words("run", "--frobnicate=")[1], [])
-        self.assertEqual(words("run", "--tolerance", "x")[1], [])
+    def test_files_are_left_to_the_shell(self) -> None:
+        for line in (["run", ""], ["run", "--output", ""], ["run", "--frobnicate", ""],
+                     ["run", "--tolerance", "x"], ["list", "--", "--nothing"]):
+            self.assertEqual(words(*line), [], line)
         self.assertEqual(words(), words(""))
-
-    def test_a_driver_that_hangs_is_not_waited_for(self) -> None:
-        with tempfile.TemporaryDirectory() as folder:
-            driver = os.path.join(folder, "driver.json")
-            os.mkfifo(driver)  # which the Vulkan loader opens, and waits for a writer
-            said = subprocess.run(
-                [PROGRAM, "complete-words", "run", "--device", ""], capture_output=True, text=True,
-                timeout=SECONDS, env={**os.environ, "VK_DRIVER_FILES": driver,
-                                      "VK_ICD_FILENAMES": driver})
-        self.assertEqual((said.stdout, said.stderr),
-                         ("none\t\nauto\tthe best there is\n", ""))
 
 
 class InAFolder(unittest.TestCase):
@@ -169,15 +134,10 @@ class Typed(InAFolder):
         for line, arguments in (
                 ("devi\t--js\t", ["devices", "--json"]),
                 ("run mi\t--pres\tsm\t", ["run", "mine.yaml", "--preset", "smoke"]),
-                ("run mi\t --preset=sm\t", ["run", "mine.yaml", "--preset=smoke"]),
                 ("run my\t", ["run", "my relu.yaml"]),
                 ("run --dtype b\t./mi\t", ["run", "--dtype", "bf16", "./mine.yaml"]),
-                ("list --task relu,leve\t1/19\t", ["list", "--task", "relu,level1/19"]),
-                ("show level2\t7\t6\t", ["show", "level2/76"]),
-                ("--candidates simple fu\t", ["--candidates", "simple", "fused"]),
-                ("run ru\t --device au\t", ["run", "runs", "--device", "auto"]),
-                ("generate runs --goal=fas\t1.5", ["generate", "runs", "--goal=faster:1.5"]),
-                ("frobnicate --zzz=\t x\t", ["frobnicate", "--zzz=", "x"])):
+                ("show level2/7\t6\t", ["show", "level2/76"]),
+                ("frobnicate --zzz x\t", ["frobnicate", "--zzz", "x"])):
             with self.subTest(line):
                 # Whether the slash behind a folder stays is the shell's matter.
                 self.assertEqual([each.rstrip("/") for each in self.typed(line)], arguments)
@@ -199,10 +159,8 @@ class Bash(Typed):
         def listed(*line: str) -> list[str]:
             return self.asked(["bash", "-c", script, f"{COMPLETIONS}/kbench.bash", *line])
 
-        self.assertEqual(listed("kbench", "verify", "--backend", ""), ["reference", "vulkan"])
-        self.assertEqual(listed("kbench", "verify", "--backend", "="), ["reference", "vulkan"])
-        self.assertEqual(sorted(listed("kbench", "run", "m")), ["mine.yaml", "my relu.yaml"])
-        self.assertIn("report", listed("kbench", ""))
+        self.assertEqual(listed("kbench", "run", "--dtype", ""), ["f32", "f16", "bf16"])
+        self.assertIn("show", listed("kbench", ""))
         self.assertEqual(listed("/no/such/program", "run", "--pre"), [""])
 
 
@@ -228,17 +186,9 @@ class Fish(InAFolder):
 
     def test_fish_says_what_there_is(self) -> None:
         self.assertEqual(self.completed("kbench run --preset v0."), ["v0.1"])
-        self.assertEqual(self.completed("kbench run --preset=v0."), ["--preset=v0.1"])
-        self.assertEqual(self.completed("kbench list --task relu,level1/19"),
-                         ["relu,level1/19\tReLU"])
-        self.assertEqual([each.split("\t")[0] for each in self.completed("kbench run m")],
-                         ["mine.yaml", "my relu.yaml"])
-        self.assertEqual([each.split("\t")[0] for each in self.completed("kbench run ru")],
-                         ["runs/"])
-        self.assertEqual(self.completed("kbench sh"),
-                         ["show\tOne task as a candidate's author needs it"])
-        self.assertEqual(self.completed("kbench generate r --goal fas"), ["faster:"])
-        self.assertEqual(self.completed("kbench run --frobnicate="), [])
+        self.assertIn("mine.yaml", [each.split("\t")[0] for each in self.completed("kbench run m")])
+        self.assertIn("show\tOne task as a candidate's author needs it",
+                      self.completed("kbench sh"))
 
     def test_nothing_is_said_where_there_is_no_kbench(self) -> None:
         (self.folder / "bin" / "kbench").unlink()

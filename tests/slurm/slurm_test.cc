@@ -63,7 +63,7 @@ class JobArray : public ::testing::Test {
     }
     write_file(folder() + "/kbench.sbatch", script_of_the_page());
     arguments_ = "--candidates " + folder() + "/mine --task " + arguments_ +
-                 " --device cpu --preset smoke --max-seconds 0.4 --min-samples 2 --precision 0"
+                 " --device cpu --preset smoke --measure-seconds 0.4 --min-samples 2 --precision 0"
                  " --compile-seconds 300 --device-seconds 60 --total-seconds 600";
   }
 

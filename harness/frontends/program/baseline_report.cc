@@ -4,11 +4,17 @@
 #include <vector>
 
 #include "harness/frontends/program/text.h"
-#include "libkbench/base/json_text.h"
 #include "libkbench/core/in_words.h"
+#include "libkbench/scoring/json_fields.h"
 
-namespace kbench::program {
+namespace kbench {
+
+KBENCH_FIELDS(ComparedTask, task, name, theirs_ms, ours_ms, ratio, roofline_share, eager_share)
+
+namespace program {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 constexpr double kSlow = 0.5;
 constexpr size_t kWorst = 10;
@@ -19,13 +25,6 @@ std::string time_text(double ms) { return format_number(ms, 4); }
 
 std::string preset_text(const Baseline& baseline) {
   return preset_in_words(baseline.preset, baseline.dtype);
-}
-
-/// "theirs / ours", or "theirs in f32 / ours in f16".
-std::string ratio_text(const Baseline& ours, const RecordedTimes& theirs) {
-  if (ours.dtype == theirs.dtype) return "theirs / ours";
-  return "theirs in " + std::string(name_of(theirs.dtype)) + " / ours in " +
-         std::string(name_of(ours.dtype));
 }
 
 std::vector<std::string> heading() {
@@ -90,7 +89,7 @@ std::string format_untimed(const Baseline& baseline) {
 
 std::string format_comparison(const BaselineComparison& comparison, const Baseline& ours,
                               const RecordedTimes& theirs) {
-  std::string text = "Against " + theirs.label() + "; ratio is " + ratio_text(ours, theirs) + "\n" +
+  std::string text = "Against " + theirs.label() + "; ratio is theirs / ours\n" +
                      recorded_notice(theirs, ours.device) + "\n" + table_of(comparison.tasks);
   std::map<int, size_t> count;
   for (const ComparedTask& task : comparison.tasks) ++count[task.task.level];
@@ -114,7 +113,6 @@ std::string format_comparison(const BaselineComparison& comparison, const Baseli
 
 std::string comparison_json(const BaselineComparison& comparison, const Baseline& ours,
                             const RecordedTimes& theirs) {
-  using Json = nlohmann::ordered_json;
   Json document = Json::parse(to_json(ours));
   Json& json = document["comparison"];
   json = {
@@ -123,18 +121,9 @@ std::string comparison_json(const BaselineComparison& comparison, const Baseline
   for (const auto& [level, mean] : comparison.geomean_by_level) {
     json["geomean_by_level"][std::to_string(level)] = mean;
   }
-  json["tasks"] = Json::array();
-  for (const ComparedTask& task : comparison.tasks) {
-    json["tasks"].push_back({{"task", to_string(task.task)},
-                             {"theirs_ms", task.theirs_ms},
-                             {"ours_ms", task.ours_ms},
-                             {"ratio", task.ratio}});
-  }
-  for (const auto& [key, tasks] : {std::pair("not_theirs", &comparison.not_theirs),
-                                   std::pair("not_ours", &comparison.not_ours)}) {
-    json[key] = Json::array();
-    for (const TaskId& task : *tasks) json[key].push_back(to_string(task));
-  }
+  json["tasks"] = json_of<Json>(comparison.tasks);
+  json["not_theirs"] = json_of<Json>(comparison.not_theirs);
+  json["not_ours"] = json_of<Json>(comparison.not_ours);
   return json_text(document, 1) + "\n";
 }
 
@@ -151,4 +140,5 @@ std::string recorded_notice(const RecordedTimes& theirs, const std::string& devi
   return text;
 }
 
-}  // namespace kbench::program
+}  // namespace program
+}  // namespace kbench

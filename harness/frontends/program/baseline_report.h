@@ -1,4 +1,4 @@
-// The output of `kbench baseline`.
+// The output of `kbench baseline` and of `kbench-dev baseline`.
 #pragma once
 
 #include <string>

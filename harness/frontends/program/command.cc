@@ -1,22 +1,35 @@
 #include "harness/frontends/program/command.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
-#include "harness/frontends/program/completion.h"
 #include "harness/frontends/program/help_formatter.h"
 #include "harness/frontends/program/man_page.h"
 #include "harness/frontends/program/text.h"
 #include "harness/frontends/program/usage_errors.h"
 #include "kbench/error.h"
+#include "kbench/task.h"
 #include "kbench/text.h"
+#include "libkbench/base/enum_names.h"
+#include "libkbench/base/suggest.h"
+#include "libkbench/base/text.h"
 
 namespace kbench::program {
 namespace {
 
-Check check_by(const CLI::Validator& validator) {
-  return {[validator](const std::string& value) { return validator(value); }};
+/// The words that a value can be.
+std::vector<std::string> words_of(const CLI::Option& option, const CommandFacts& facts) {
+  if (const auto known = facts.words.find(&option); known != facts.words.end()) {
+    return known->second;
+  }
+  const std::string type = option.get_positional() ? option.get_name(true) : type_of(option);
+  std::vector<std::string> words;
+  if (type.find("PRESET") != type.npos) words = names_to(Preset::v0_1);
+  if (type.find("TASK") == type.npos) return words;
+  for (const Task& task : tasks()) words.push_back(to_string(task.id));
+  return words;
 }
 
 }  // namespace
@@ -32,30 +45,30 @@ Check within(double low, double high) {
   return {check};
 }
 
-Check number_from(int low, int high) { return check_by(CLI::Range(low, high)); }
+Check number_from(int low, int high) {
+  const auto check = [low, high](const std::string& text) -> std::string {
+    int64_t value = 0;
+    if (read_number(text, value) && value >= low && value <= high) return "";
+    return "'" + shown(text) + "' is not a whole number from " + std::to_string(low) + " to " +
+           std::to_string(high);
+  };
+  return {check};
+}
 
-Check not_negative() { return check_by(CLI::NonNegativeNumber); }
-
-Check member_of(const std::vector<std::string>& words) {
-  Check check = check_by(CLI::IsMember(words));
-  check.words = words;
-  return check;
+Check member_of(std::vector<std::string> words) {
+  const auto check = [words](const std::string& text) -> std::string {
+    if (std::ranges::find(words, text) != words.end()) return "";
+    std::string all;
+    for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
+    return "'" + shown(text) + "' is none of " + all + suggestion(text, words);
+  };
+  return {.find_mistake = check, .words = words};
 }
 
 Option Option::check(const Check& check) const {
   option_->check(CLI::Validator(
       [find_mistake = check.find_mistake](std::string& value) { return find_mistake(value); }, ""));
   if (!check.words.empty()) facts_->words[option_] = check.words;
-  return *this;
-}
-
-Option Option::group(const std::string& name) const {
-  option_->group(name);
-  return *this;
-}
-
-Option Option::type_name(const std::string& name) const {
-  option_->type_name(name);
   return *this;
 }
 
@@ -85,8 +98,6 @@ Option Option::needs(Option other) const {
 }
 
 bool Option::given() const { return option_->count() > 0; }
-
-std::string Option::type_name() const { return option_->get_type_name(); }
 
 Command Command::in_group(const std::string& name) const {
   Command grouped = *this;
@@ -169,7 +180,7 @@ bool Command::given() const { return app_->parsed(); }
 
 std::string Command::first_given_option() const {
   for (const CLI::Option* option : app_->get_options()) {
-    if (option->count() > 0) return name_of(*option);
+    if (option->count() > 0) return option->get_name();
   }
   return "";
 }
@@ -183,10 +194,10 @@ std::string Command::man_page() const { return program::man_page(*app_, *facts_)
 
 std::string Command::man_page_name() const { return program::man_page_name(*app_); }
 
-CommandLine::CommandLine(const Page& page, const std::vector<ExitCode>& exit_codes,
-                         const std::string& version)
+CommandLine::CommandLine(const std::string& name, const Page& page,
+                         const std::vector<ExitCode>& exit_codes, const std::string& version)
     : app_(std::make_unique<CLI::App>(page.summary + ".\n\n" + wrapped(page.description) + "\n",
-                                      "kbench")),
+                                      name)),
       facts_(
           std::make_unique<CommandFacts>(CommandFacts{version, exit_codes, {{app_.get(), page}}})) {
   std::string footer = "\nExamples:\n" + page.examples, codes;
@@ -195,7 +206,7 @@ CommandLine::CommandLine(const Page& page, const std::vector<ExitCode>& exit_cod
     codes += (codes.empty() ? "Exit codes: " : "; ") + std::to_string(code) + " " + meaning;
   }
   app_->footer(footer + "\n\n" + wrapped(codes + "."));
-  app_->set_version_flag("--version", "kbench " + version);
+  app_->set_version_flag("--version", name + " " + version);
   app_->require_subcommand(0, 1);
   app_->formatter(std::make_shared<HelpFormatter>());
 }
@@ -216,7 +227,47 @@ bool CommandLine::parse(const std::vector<std::string>& arguments) {
 }
 
 std::string CommandLine::complete(const std::vector<std::string>& words) const {
-  return completion_of(*app_, *facts_, words);
+  const std::string begun = words.empty() ? "" : words.back();
+  const CLI::App* command = app_.get();
+  size_t behind = 0;  // the first word behind the verbs
+  while (behind + 1 < words.size()) {
+    const auto named = command->get_subcommands(
+        [&](const CLI::App* verb) { return verb->get_name() == words[behind]; });
+    if (named.empty()) break;
+    command = named.front();
+    ++behind;
+  }
+  std::string lines;
+  const auto offer = [&](const std::string& word, const std::string& meaning) {
+    if (word.starts_with(begun)) lines += word + "\t" + wrapped(meaning, meaning.npos) + "\n";
+  };
+  const auto offer_verbs = [&](const CLI::App& of) {
+    for (const CLI::App* verb : of.get_subcommands({})) {
+      offer(verb->get_name(), facts_->pages.at(verb).summary);
+    }
+  };
+  const auto offer_values = [&](const CLI::Option& option) {
+    for (const std::string& word : words_of(option, *facts_)) offer(word, "");
+    if (option.get_name(true) == "VERB") offer_verbs(*app_);
+  };
+  const std::string before = words.size() > 1 ? words[words.size() - 2] : "";
+  const CLI::Option* const open =
+      before.starts_with("--") ? command->get_option_no_throw(before) : nullptr;
+  if (open != nullptr && open->get_expected_max() > 0) {
+    offer_values(*open);
+  } else if (begun.starts_with("-")) {
+    for (const CLI::Option* option : command->get_options()) {
+      if (!option->get_lnames().empty()) {
+        offer("--" + option->get_lnames().front(), option->get_description());
+      }
+    }
+  } else {
+    if (behind + 1 >= words.size()) offer_verbs(*command);
+    for (const CLI::Option* option : command->get_options()) {
+      if (option->get_positional()) offer_values(*option);
+    }
+  }
+  return lines;
 }
 
 }  // namespace kbench::program

@@ -20,9 +20,8 @@ struct Check {
 };
 
 Check within(double low, double high);  ///< a number in this range; NaN fails
-Check number_from(int low, int high);
-Check not_negative();
-Check member_of(const std::vector<std::string>& words);
+Check number_from(int low, int high);   ///< a whole number in this range
+Check member_of(std::vector<std::string> words);
 
 /// An option, or a positional argument. A handle: copies refer to the same one. The functions are
 /// those of CLI11's Option.
@@ -31,8 +30,6 @@ class Option {
   Option(CLI::Option& option, CommandFacts& facts) : option_(&option), facts_(&facts) {}
 
   Option check(const Check& check) const;
-  Option group(const std::string& name) const;  ///< its heading on the help page; "" hides it
-  Option type_name(const std::string& name) const;
   Option required() const;
   Option comma_separated() const;  ///< a list is one argument: A,B,C
   Option allow_extra_args(bool allow) const;
@@ -40,7 +37,6 @@ class Option {
   Option needs(Option other) const;
 
   bool given() const;  ///< The option was on the command line.
-  std::string type_name() const;
 
  private:
   friend class Command;
@@ -56,8 +52,8 @@ class Command {
   /// The same command; options that are added through it get this heading on the help page.
   Command in_group(const std::string& name) const;
   /// Binds a value, which must live until the command has run. `form`: names, and after a blank the
-  /// type that the help page shows: "--task,--tasks TASK,...". Of the type follows how shells
-  /// complete the value (value_words.h). command.cc lists the supported C++ types.
+  /// type that the help page shows: "--task,--tasks TASK,...". Shells
+  /// complete values of the types TASK, PRESET and VERB. command.cc lists the supported C++ types.
   template <class T>
   Option add_option(const std::string& form, T& value, const std::string& description = "",
                     const Check& check = {}) const;
@@ -93,10 +89,13 @@ class Command {
   std::string group_;  ///< heading of the options it adds; "": CLI11's own
 };
 
+/// The program's first argument when a shell asks: `kbench complete-words WORD...`.
+inline constexpr char kCompleteWords[] = "complete-words";
+
 /// Owns the command line and everything added to it.
 class CommandLine {
  public:
-  CommandLine(const Page& page, const std::vector<ExitCode>& exit_codes,
+  CommandLine(const std::string& name, const Page& page, const std::vector<ExitCode>& exit_codes,
               const std::string& version);
   ~CommandLine();
 
@@ -106,7 +105,9 @@ class CommandLine {
   /// wrong and how to correct it.
   bool parse(const std::vector<std::string>& arguments);
 
-  /// What a shell can complete the last word to, in the form of completion.h.
+  /// What a shell can complete the last of the words to, which may be empty: a line each, and
+  /// behind a tab what it means. Empty: names of files. The scripts in completions/ ask for it by
+  /// kCompleteWords.
   std::string complete(const std::vector<std::string>& words) const;
 
  private:

@@ -22,8 +22,8 @@ inline constexpr GoneVerb kGoneVerbs[] = {
     {"extract", "kbench model extract ANSWER"},
     {"transcript", "kbench model transcript RUN"},
     {"models", "kbench model check FILE"},
-    {"verify", "kbench-dev verify"},
-    {"reference", "kbench-dev reference"},
+    {"verify", "kbench-dev verify --golden FILE"},
+    {"reference", "kbench-dev reference TASK --dump DIR"},
     {"audit", "kbench-dev audit"},
 };
 

@@ -8,7 +8,6 @@
 
 #include "harness/evaluate/client/device_list.h"
 #include "harness/frontends/program/command.h"
-#include "harness/frontends/program/completion.h"
 #include "harness/frontends/program/gone_verbs.h"
 #include "harness/frontends/program/overview.h"
 #include "harness/frontends/program/standard_streams.h"
@@ -49,8 +48,8 @@ const Page kPage = {
 const std::vector<ExitCode> kExitCodes = {
     {kDone, "done, also when candidates failed"},
     {kFailed,
-     "what was asked to pass did not (run, verify), a task could not be timed "
-     "(baseline), or an evaluation ended as harness_error, so that the leaderboard is not the "
+     "what was asked to pass did not (run), or an evaluation ended as "
+     "harness_error, so that the leaderboard is not the "
      "candidates' alone"},
     {kUsage,
      "a wrong flag, name, size, file or device, or output that could not be written, with one line "
@@ -87,16 +86,15 @@ int run_program(std::vector<std::string> arguments) {
     say(overview());
     return kDone;
   }
-  CommandLine line(kPage, kExitCodes, version());
+  CommandLine line("kbench", kPage, kExitCodes, version());
   const Command program = line.program();
   const std::vector<std::string> benchmark_flags = take_benchmark_flags(arguments);
   const Verb main_job = add_main_job(program, benchmark_flags);
-  const Verb verbs[] = {add_list(program),     add_show(program),   add_devices(program),
-                        add_run(program),      add_audit(program),  add_task(program),
-                        add_diagnose(program), add_verify(program), add_reference(program),
-                        add_baseline(program), add_model(program),  add_generate(program),
-                        add_report(program),   add_serve(program),  add_help(program),
-                        add_import(program),   add_new(program)};
+  const Verb verbs[] = {add_list(program),     add_show(program),     add_devices(program),
+                        add_run(program),      add_task(program),     add_new(program),
+                        add_diagnose(program), add_baseline(program), add_model(program),
+                        add_generate(program), add_report(program),   add_serve(program),
+                        add_help(program),     add_import(program)};
   const std::string first = arguments.empty() ? "" : arguments.front();
   if (first == kCompleteWords) {
     say(line.complete({arguments.begin() + 1, arguments.end()}));

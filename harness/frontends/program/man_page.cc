@@ -1,10 +1,11 @@
 #include "harness/frontends/program/man_page.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <ctime>
+#include <map>
 #include <sstream>
+#include <string_view>
 
 #include "harness/frontends/program/help_formatter.h"
 #include "libkbench/base/text.h"
@@ -12,35 +13,15 @@
 namespace kbench::program {
 namespace {
 
-/// A text that roff prints as it is.
+/// A text that roff prints as it is. "-" is no hyphen: flags can be copied from the page.
 std::string escaped(const std::string& text) {
+  static const std::map<char, std::string_view> kEscapes = {
+      {'\\', "\\e"},  {'-', "\\-"},   {'\'', "\\(aq"}, {'`', "\\(ga"},
+      {'^', "\\(ha"}, {'~', "\\(ti"}, {'"', "\\(dq"}};
   std::string result;
   for (const char c : text) {
-    switch (c) {
-      case '\\':
-        result += "\\e";
-        break;
-      case '-':  // not a hyphen: flags can be copied from the page
-        result += "\\-";
-        break;
-      case '\'':
-        result += "\\(aq";
-        break;
-      case '`':
-        result += "\\(ga";
-        break;
-      case '^':
-        result += "\\(ha";
-        break;
-      case '~':
-        result += "\\(ti";
-        break;
-      case '"':
-        result += "\\(dq";
-        break;
-      default:
-        result += c;
-    }
+    const auto found = kEscapes.find(c);
+    result += found == kEscapes.end() ? std::string(1, c) : std::string(found->second);
   }
   return result;
 }
@@ -58,16 +39,10 @@ std::string lines_of(const std::string& text) {
 std::string bold(const std::string& text) { return "\\fB" + escaped(text) + "\\fR"; }
 std::string italic(const std::string& text) { return "\\fI" + escaped(text) + "\\fR"; }
 
-/// A paragraph of any number of lines; what stands in backticks is bold.
+/// A paragraph of any number of lines.
 std::string paragraph(const std::string& text) {
   constexpr size_t kColumns = 78;
-  std::string result;
-  bool code = false;
-  std::istringstream parts(text);
-  for (std::string part; std::getline(parts, part, '`'); code = !code) {
-    result += code ? bold(part) : escaped(part);
-  }
-  return lines_of(wrapped(result, kColumns));
+  return lines_of(wrapped(escaped(text), kColumns));
 }
 
 /// Lines as they are, without their indentation by two blanks.
@@ -88,32 +63,24 @@ std::string entry_of(const CLI::Option& option) {
   if (option.get_positional()) {
     return entry(italic(option.get_name(true)), option.get_description());
   }
-  std::string head;
-  std::istringstream names(option.get_name(false, true));
-  for (std::string name; std::getline(names, name, ',');) {
-    head += (head.empty() ? "" : ", ") + bold(name);
-  }
+  std::string head = bold(option.get_name(false, true));
   if (const std::string type = type_of(option); !type.empty()) head += " " + italic(type);
   return entry(head + escaped(HelpFormatter::default_of(option)), option.get_description());
 }
 
-std::string entries(const CLI::App& command, const std::string& group, bool positional) {
-  std::string result;
-  for (const CLI::Option* option : command.get_options([&](const CLI::Option* option) {
-         return !option->get_group().empty() && option->get_positional() == positional &&
-                (positional || option->get_group() == group);
-       })) {
-    result += entry_of(*option);
-  }
-  return result;
-}
-
 std::string options_section(const CLI::App& command) {
-  std::string result = ".SH OPTIONS\n" + entries(command, "", /*positional=*/true);
+  std::string result = ".SH OPTIONS\n";
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->get_positional()) result += entry_of(*option);
+  }
   for (const std::string& group : command.get_groups()) {
-    const std::string options = group.empty() ? "" : entries(command, group, false);
-    if (options.empty()) continue;
-    result += (group == "Options" ? "" : ".SS " + escaped(group) + "\n") + options;
+    std::string options;
+    for (const CLI::Option* option : command.get_options()) {
+      const bool here = !option->get_positional() && option->get_group() == group;
+      if (here) options += entry_of(*option);
+    }
+    if (!options.empty())
+      result += (group == "Options" ? "" : ".SS " + escaped(group) + "\n") + options;
   }
   return result;
 }
@@ -132,14 +99,6 @@ std::string source_date() {
   char date[32];
   if (gmtime_r(&time, &parts) == nullptr) return "";
   return std::string(date, std::strftime(date, sizeof date, "%Y-%m-%d", &parts));
-}
-
-/// The heading, and that names are not hyphenated.
-std::string title(const std::string& name, const CommandFacts& facts) {
-  std::string upper = name;
-  for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return ".TH " + escaped(upper) + " 1 \"" + source_date() + "\" \"kbench " + facts.version +
-         "\" kbench\n.nh\n.ad l\n";
 }
 
 std::string usage_of(const CLI::App& command) {
@@ -163,9 +122,11 @@ std::string man_page(const CLI::App& command, const CommandFacts& facts) {
   const std::vector<const CLI::App*> verbs = command.get_subcommands({});
   const std::string name = man_page_name(command);
 
-  std::string text = title(name, facts) + ".SH NAME\n" + paragraph(name + " - " + page.summary) +
-                     ".SH SYNOPSIS\n" + usage_of(command) + ".SH DESCRIPTION\n" +
-                     paragraph(page.description);
+  // Names are not hyphenated, lines not spread.
+  std::string text = ".TH " + escaped(name) + " 1 \"" + source_date() + "\" \"kbench " +
+                     facts.version + "\" kbench\n.nh\n.ad l\n.SH NAME\n" +
+                     paragraph(name + " - " + page.summary) + ".SH SYNOPSIS\n" + usage_of(command) +
+                     ".SH DESCRIPTION\n" + paragraph(page.description);
   if (!verbs.empty()) text += ".SH VERBS\n";
   for (const CLI::App* verb : verbs) {
     text += ".TP\n" + reference_to(*verb) + "\n" + paragraph(facts.pages.at(verb).summary);

@@ -61,30 +61,10 @@ Check whole_number() {
   return {check};
 }
 
-Check whole_number(int64_t low, int64_t high) {
-  const auto check = [low, high](const std::string& text) -> std::string {
-    int64_t value = 0;
-    if (read_number(text, value) && value >= low && value <= high) return "";
-    return "'" + shown(text) + "' is not a whole number from " + std::to_string(low) + " to " +
-           std::to_string(high);
-  };
-  return {check};
-}
-
-Check one_of(std::vector<std::string> words) {
-  const auto check = [words](const std::string& text) -> std::string {
-    if (std::ranges::find(words, text) != words.end()) return "";
-    std::string all;
-    for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
-    return "'" + shown(text) + "' is none of " + all + suggestion(text, words);
-  };
-  return {.find_mistake = check, .words = words};
-}
-
 Check task_dtypes() {
   std::vector<std::string> names;
   for (const DType dtype : kTaskDTypes) names.emplace_back(name_of(dtype));
-  return one_of(std::move(names));
+  return member_of(std::move(names));
 }
 
 Check readable() {
@@ -207,12 +187,10 @@ void add_fast_p(Command app, std::vector<double>& thresholds) {
       .comma_separated();
 }
 
-void add_compute(Command app, std::string& precision) {
-  const Check types = one_of(names_to(Precision::f64));
-  const Option type = app.in_group("Computation")
-                          .add_setting("--compute TYPE", precision,
-                                       "What the reference computes in: f32 or f64", types);
-  keep_old_name(app, "--precision", precision, types, type);
+RecordedTimes recorded_times(const std::string& text) {
+  const size_t colon = text.rfind(':');
+  if (colon == text.npos || access(text.c_str(), F_OK) == 0) return read_recorded_times(text);
+  return read_recorded_times(text.substr(0, colon), text.substr(colon + 1));
 }
 
 void DeviceOptions::add_to(Command app, bool with_validate) {
@@ -251,51 +229,47 @@ vulkan::DeviceSnapshot DeviceOptions::choose() const {
   return chosen;
 }
 
-void MeasureOptions::add_to(Command app, bool in_run) {
+void MeasureOptions::add_to(Command app) {
   const Command group = app.in_group("Measurement");
   group.add_setting(
       "--baseline eager|FILE", baseline,
       "The baseline of speedups: eager, timed in pairs with the candidate, or a file of "
-      "recorded times, as kbench baseline --against takes it");
+      "recorded times, FILE or FILE:COLUMN, as kbench baseline --against takes it");
   group.add_setting("--opponent NAME", opponent,
                     "What is timed beside the candidate: eager, kbench's own baseline; or PyTorch "
                     "by a python3 that has it: torch, torch.compile, best (the faster of the two)",
-                    one_of(names_to(Opponent::best)));
-  group.add_option("--column NAME", column, "Which numbers of the file of --baseline");
+                    member_of(names_to(Opponent::best)));
   group.add_setting("--tolerance RULE", tolerance,
                     "Rule for passing: kbench (scale-aware), or kernelbench (the original's)",
-                    one_of(names_to(ToleranceRule::kernelbench)));
+                    member_of(names_to(ToleranceRule::kernelbench)));
   group.add_setting("--min-samples N", plan.min_samples,
-                    "Samples to take at least; half of them below 0.5x", whole_number(1, 1000000));
-  const Option seconds = group.add_setting(
-      "--measure-seconds S", plan.max_seconds,
-      "Device time to spend on samples (0: 2 s on a GPU, 0.5 s on a software device)",
-      within(0, 1e6));
-  if (!in_run) keep_old_name(app, "--max-seconds", plan.max_seconds, within(0, 1e6), seconds);
+                    "Samples to take at least; half of them below 0.5x", number_from(1, 1000000));
+  group.add_setting("--measure-seconds S", plan.max_seconds,
+                    "Device time to spend on samples (0: 2 s on a GPU, 0.5 s on a software device)",
+                    within(0, 1e6));
   group.add_setting("--precision P", plan.precision,
                     "Stop when the speedup's 95% interval is within this share of it",
                     within(0, 1));
-  const Option input_seed = group.add_option(
-      "--input-seed N", seed, "Fix the secret seed of the inputs, for debugging", whole_number());
-  if (!in_run) keep_old_name(app, "--seed", seed, whole_number(), input_seed);
+  group.add_option("--input-seed N", seed, "Fix the secret seed of the inputs, for debugging",
+                   whole_number());
   group.add_setting(
       "--other-sizes WHAT", other_sizes,
       "Other sizes of their task for passing candidates: none; note, whether they are right there; "
       "require, to pass only where they are (not_general)",
-      one_of({"none", "note", "require"}));
-  group.add_flag("--fresh-runners", fresh_runners,
-                 "A process for each candidate, also among those of one author");
+      member_of({"none", "note", "require"}));
   const Command limits_group = app.in_group("Limits of a candidate");
-  const auto add_seconds = [&](const char* flag, double& value, const char* help) {
-    limits_group.add_setting(flag, value, help, within(0.001, 1e6)).type_name("S");
-  };
-  add_seconds("--compile-seconds", limits.compile_seconds,
-              "Compiling; six times as long for the C++ and CUDA extensions of a ModelNew");
-  add_seconds("--device-seconds", limits.device_seconds, "One run of its dispatch list");
-  add_seconds("--total-seconds", limits.total_seconds,
-              "Its trial, from file to verdict; by default longer for a long --measure-seconds");
+  const Check above_zero = within(0.001, 1e6);
+  limits_group.add_setting(
+      "--compile-seconds S", limits.compile_seconds,
+      "Compiling; six times as long for the C++ and CUDA extensions of a ModelNew", above_zero);
+  limits_group.add_setting("--device-seconds S", limits.device_seconds,
+                           "One run of its dispatch list", above_zero);
+  limits_group.add_setting(
+      "--total-seconds S", limits.total_seconds,
+      "Its trial, from file to verdict; by default longer for a long --measure-seconds",
+      above_zero);
   limits_group.add_setting("--host-memory GIB", host_gigabytes, "Memory of its runner in GiB",
-                           within(0.001, 1e6));
+                           above_zero);
 }
 
 EvaluateOptions evaluate_options(const SizeOptions& size, const DeviceOptions& device,
@@ -308,9 +282,7 @@ EvaluateOptions evaluate_options(const SizeOptions& size, const DeviceOptions& d
   options.dtype = size.dtype();
   options.tolerance = tolerance_rule_from_name(measure.tolerance);
   if (measure.baseline != "eager") {
-    options.recorded = read_recorded_times(measure.baseline, measure.column);
-  } else if (!measure.column.empty()) {
-    throw Error(ErrorCode::kInvalidArgument, "--column goes with --baseline FILE");
+    options.recorded = recorded_times(measure.baseline);
   }
   options.opponent = opponent_from_name(measure.opponent);
   if (options.recorded && options.opponent != Opponent::eager) {
@@ -327,7 +299,6 @@ EvaluateOptions evaluate_options(const SizeOptions& size, const DeviceOptions& d
   options.seed = measure.seed;
   options.other_sizes = measure.other_sizes != "none";
   options.general = measure.other_sizes == "require";
-  options.fresh_runners = measure.fresh_runners;
   return options;
 }
 

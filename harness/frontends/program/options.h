@@ -14,23 +14,10 @@
 namespace kbench::program {
 
 // Checks of a value.
-Check whole_number();  ///< that fits into uint64_t
-Check whole_number(int64_t low, int64_t high);
-Check one_of(std::vector<std::string> words);
+Check whole_number();      ///< that fits into uint64_t
 Check task_dtypes();       ///< a name of kTaskDTypes
 Check readable();          ///< a readable file or folder
 Check readable_or_dash();  ///< the same, or "-"
-
-/// Adds a flag's former name, which the help does not show.
-template <class T>
-void keep_old_name(Command app, const std::string& old_name, T& value, const Check& check,
-                   Option renamed) {
-  app.add_option(old_name, value)
-      .check(check)
-      .excludes(renamed)
-      .type_name(renamed.type_name())
-      .group("");
-}
 
 /// --level and --task.
 struct TaskOptions {
@@ -83,8 +70,9 @@ struct PromptFlags {
 
 /// --fast-p: thresholds of fast_p.
 void add_fast_p(Command app, std::vector<double>& thresholds);
-/// --compute: what the CPU reference computes in.
-void add_compute(Command app, std::string& precision);
+
+/// The times in "FILE", or in one column of it: "FILE:COLUMN". Throws as read_recorded_times().
+RecordedTimes recorded_times(const std::string& text);
 
 /// --device and --validate.
 struct DeviceOptions {
@@ -105,17 +93,14 @@ struct DeviceOptions {
 /// How a measurement is made, and its limits.
 struct MeasureOptions {
   std::string tolerance = "kbench";
-  std::string baseline = "eager", column, opponent = "eager";
+  std::string baseline = "eager", opponent = "eager";
   SamplingPlan plan;
   Limits limits;
   double host_gigabytes = double(Limits{}.host_bytes) / (1 << 30);
   std::optional<uint64_t> seed;
   std::string other_sizes = "note";
-  bool fresh_runners = false;
 
-  /// `in_run`: the verb has its own --seed and --max-seconds, for a run of many requests; elsewhere
-  /// these are former names of --input-seed and --measure-seconds.
-  void add_to(Command app, bool in_run = false);
+  void add_to(Command app);
 };
 
 /// All of the above as EvaluateOptions; reads the file of --baseline.

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "harness/evaluate/client/protocol.h"
-#include "harness/frontends/program/report.h"
 #include "harness/frontends/program/terminal.h"
 #include "harness/frontends/program/text.h"
 #include "kbench/text.h"

@@ -192,11 +192,6 @@ std::string format_failures(std::span<const Result> results, std::span<const Res
   return text;
 }
 
-bool passed_uncertified(const Result& result) {
-  return result.correct() &&
-         (result.certificate == kNotCertified || result.certificate == kUntried);
-}
-
 std::string format_result(const Result& r, const std::string& candidate) {
   std::string text = task_label(r) + "  " + shown(r.candidate) + "\n";
   const auto line = [&](const char* what, const std::string& value) {
@@ -244,10 +239,6 @@ std::string format_result(const Result& r, const std::string& candidate) {
        format_number(r.wall_s) + " s, " + format_number(r.compile_s) + " s of it compiling");
   if (const std::string stages = format_stages(r); !stages.empty()) line("stages", stages);
   return text;
-}
-
-std::string software_warning(const std::string& device) {
-  return "times were taken on a software device (" + device + "): they rank nothing on a GPU";
 }
 
 std::string format_scores(const std::string& table, std::span<const LeaderboardRow> rows,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "harness/frontends/program/job.h"
+#include "harness/frontends/program/text.h"
 #include "kbench/evaluate.h"
 #include "kbench/result.h"
 #include "kbench/score.h"
@@ -16,13 +17,8 @@ namespace kbench::program {
 /// up in one line for each set. Empty if nothing failed.
 std::string format_failures(std::span<const Result> results, std::span<const Result> unusable);
 
-/// It passed, where a shortcut is known to pass, too, or none was tried (kbench/certificate.h).
-bool passed_uncertified(const Result& result);
 /// One result in full, for `kbench run`; `candidate`: its file.
 std::string format_result(const Result& result, const std::string& candidate);
-
-/// The warning that a CPU was timed.
-std::string software_warning(const std::string& device);
 
 /// A table of scores, and below it what else is to be said of them. `software`: the CPU that was
 /// timed; empty: none was. `failures`: format_failures().

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "harness/frontends/program/terminal.h"
+#include "kbench/certificate.h"
 #include "kbench/error.h"
 #include "kbench/text.h"
 #include "libkbench/base/text_table.h"
@@ -106,6 +107,15 @@ std::string format_diagnostic(const Diagnostic& d) {
 std::string padded(std::string text, size_t width) {
   if (text.size() < width) text.append(width - text.size(), ' ');
   return text;
+}
+
+bool passed_uncertified(const Result& result) {
+  return result.correct() &&
+         (result.certificate == kNotCertified || result.certificate == kUntried);
+}
+
+std::string software_warning(const std::string& device) {
+  return "times were taken on a software device (" + device + "): they rank nothing on a GPU";
 }
 
 std::string format_table(const std::vector<std::vector<std::string>>& rows) {

@@ -21,6 +21,11 @@ std::string shown_message(const std::string& message);
 /// "softmax.comp:12:3: error: undeclared identifier", on one line.
 std::string format_diagnostic(const Diagnostic& diagnostic);
 
+/// It passed, where a shortcut is known to pass, too, or none was tried (kbench/certificate.h).
+bool passed_uncertified(const Result& result);
+/// The warning that a CPU was timed.
+std::string software_warning(const std::string& device);
+
 /// Aligns rows in columns separated by two spaces; the first row is the heading. On a terminal,
 /// long cells are cut until the lines fit.
 std::string format_table(const std::vector<std::vector<std::string>>& rows);

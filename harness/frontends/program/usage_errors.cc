@@ -26,20 +26,9 @@ std::string in_quotes(const std::string& text) { return "'" + shown(text, 100) +
 /// Whether it takes no value.
 bool is_flag(const CLI::Option& option) { return option.get_expected_max() == 0; }
 
-/// CLI11's message with the name that it lacks for a hidden option.
-std::string with_name(const CLI::App& verb, const std::string& message) {
-  const bool first = message.starts_with(":") || message.starts_with(" ");
-  if (!first && !message.ends_with(" ")) return message;
-  for (const CLI::Option* option : verb.get_options()) {
-    if (!option->get_name().empty() || option->count() == 0) continue;
-    return first ? name_of(*option) + message : message + name_of(*option);
-  }
-  return message;
-}
-
 /// "--task TASK,...".
 std::string usage_of(const CLI::Option& option) {
-  std::string text = name_of(option);
+  std::string text = option.get_name();
   if (!option.get_positional() && !is_flag(option)) text += " " + option.get_type_name();
   return text;
 }
@@ -49,7 +38,7 @@ const CLI::Option* option_in(const CLI::App& verb, const std::string& message) {
   const CLI::Option* found = nullptr;
   size_t best = message.npos;
   for (const CLI::Option* option : verb.get_options()) {
-    const std::string name = name_of(*option);
+    const std::string name = option->get_name();
     const size_t at = name.empty() ? name.npos : message.find(name);
     if (at == message.npos) continue;
     const size_t end = at + name.size();
@@ -67,7 +56,6 @@ const CLI::Option* option_in(const CLI::App& verb, const std::string& message) {
 std::string flag_suggestion(const CLI::App& verb, const std::string& wrong) {
   std::vector<std::string> known;
   for (const CLI::Option* option : verb.get_options()) {
-    if (option->get_group().empty()) continue;  // a former name
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
   }
   return suggestion(wrong.substr(0, wrong.find('=')), known);
@@ -142,36 +130,18 @@ std::string unexpected_word(const CLI::App& program, const CLI::App& verb) {
 std::string wrong_count(const CLI::App& verb, const std::string& message) {
   const CLI::Option* const option = option_in(verb, message);
   if (option == nullptr) return "a flag has too few or too many values";
-  const std::string name = "'" + name_of(*option) + "'";
+  const std::string name = "'" + option->get_name() + "'";
   if (is_flag(*option)) return name + " takes no value";
   if (message.find("At Most") != message.npos) return name + " is given twice; give it once";
   return name + " lacks its value: " + usage_of(*option);
 }
 
-/// Rephrases CLI11's own checks: "x not in {a,b}", "Value x not in range 1 to 9".
-std::string in_own_words(std::string message) {
-  const auto replace = [&](const std::string& theirs, const std::string& ours) {
-    const size_t at = message.find(theirs);
-    if (at != message.npos) message.replace(at, theirs.size(), ours);
-    return at != message.npos;
-  };
-  if (replace(" not in {", " is none of ")) {
-    replace("}", "");
-    for (size_t at = 0; (at = message.find(',', at)) != message.npos; at += 2) {
-      message.replace(at, 1, ", ");
-    }
-  } else if (replace(" not in range ", " is not a number from ")) {
-    replace("Value ", "");
-  }
-  return message;
-}
-
 /// A failed check of a value; a positional argument's name is left out.
 std::string bad_value(const CLI::App& verb, const std::string& message) {
   const CLI::Option* const option = option_in(verb, message);
-  const std::string name = option == nullptr ? "" : name_of(*option) + ": ";
+  const std::string name = option == nullptr ? "" : option->get_name() + ": ";
   const bool named = option == nullptr || !option->get_positional() || !message.starts_with(name);
-  return in_own_words(named ? message : message.substr(name.size()));
+  return named ? message : message.substr(name.size());
 }
 
 std::string wrong_value(const CLI::App& verb, const std::string& message) {
@@ -179,7 +149,7 @@ std::string wrong_value(const CLI::App& verb, const std::string& message) {
   if (option == nullptr) return "a value cannot be read";
   const std::string value = option->results().empty() ? "" : option->results().front();
   if (is_flag(*option)) {
-    return "'" + name_of(*option) + "' takes no value, and was given " + in_quotes(value);
+    return "'" + option->get_name() + "' takes no value, and was given " + in_quotes(value);
   }
   return usage_of(*option) + " does not take " + in_quotes(value);
 }
@@ -196,7 +166,7 @@ std::string lacking(const CLI::App& program, const CLI::App& verb, const std::st
   return words_of(verb) + " needs " + usage_of(*option) + (what.empty() ? "" : " (" + what + ")");
 }
 
-/// "'--column' goes with '--against'", from a message with two options around `between`.
+/// "'--tokens' goes with '--http'", from a message with two options around `between`.
 std::string of_two(const std::string& message, const std::string& between,
                    const std::string& instead) {
   const size_t at = message.find(between);
@@ -207,23 +177,18 @@ std::string of_two(const std::string& message, const std::string& between,
 
 }  // namespace
 
-std::string name_of(const CLI::Option& option) {
-  const std::string name = option.get_name();
-  return name.empty() && !option.get_lnames().empty() ? "--" + option.get_lnames().front() : name;
-}
-
 std::optional<std::string> find_odd_value(const CLI::App& program) {
   const CLI::App& verb = verb_of(program);
   for (const CLI::Option* option : verb.get_options()) {
     if (is_flag(*option)) continue;
     for (const std::string& value : option->results()) {
       if (value.empty()) {
-        return "'" + name_of(*option) + "' is given an empty text" +
+        return "'" + option->get_name() + "' is given an empty text" +
                (option->get_positional() ? "" : ": " + usage_of(*option));
       }
       const std::string flag = value.substr(0, value.find('='));
       if (flag.starts_with("--") && verb.get_option_no_throw(flag) != nullptr) {
-        return "'" + name_of(*option) + "' lacks its value: " + usage_of(*option) + ", and '" +
+        return "'" + option->get_name() + "' lacks its value: " + usage_of(*option) + ", and '" +
                flag + "' is a flag";
       }
     }
@@ -233,7 +198,7 @@ std::optional<std::string> find_odd_value(const CLI::App& program) {
 
 std::string explain_parse_error(const CLI::App& program, const CLI::ParseError& error) {
   const CLI::App& verb = verb_of(program);
-  const std::string said = with_name(verb, error.what());
+  const std::string said = error.what();
   std::string message = said;
   if (const auto odd = find_odd_value(program)) {
     message = *odd;

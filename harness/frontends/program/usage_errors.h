@@ -6,14 +6,10 @@
 
 namespace CLI {
 class App;
-class Option;
 class ParseError;
 }  // namespace CLI
 
 namespace kbench::program {
-
-/// "--task"; CLI11 itself does not name hidden options.
-std::string name_of(const CLI::Option& option);
 
 /// What CLI11 rejected, and how to correct it.
 std::string explain_parse_error(const CLI::App& program, const CLI::ParseError& error);

@@ -199,7 +199,7 @@ Verb add_generate(Command program) {
   options->tasks.add_to(app);
   options->size.add_to(app, /*with_auto=*/true);
   options->device.add_remote_to(app);
-  options->measure.add_to(app, /*in_run=*/true);
+  options->measure.add_to(app);
   return {app, [options] { return run_generate(*options); }};
 }
 

@@ -170,7 +170,7 @@ Verb add_show(Command program) {
   options->device.add_to(app, /*with_validate=*/false);
   const Command output = app.in_group("Output");
   output.add_option("--baseline FILE", options->baseline,
-                    "A file of recorded times, as kbench baseline writes it: the task's is shown");
+                    "A file of recorded times, as kbench baseline shows it: the task's is shown");
   output.add_flag("--candidate", options->candidate, "Print a candidate file to start from");
   output.add_flag("--pytorch", options->pytorch,
                   "Print the task as a PyTorch file with a ModelNew, a candidate too");

@@ -132,7 +132,7 @@ bool check(const Task& task, runner::PythonHelper& python) {
   }
   const auto evaluator = audit::make_host_evaluator(task, *graph);
   const audit::TaskAudit audit = audit::audit_task(task, *graph, *evaluator);
-  std::map<Variant::Kind, std::string> left;
+  std::map<VariantKind, std::string> left;
   for (const audit::Tried& tried : audit.tried) {
     if (!audit::is_left(tried) || tried.identical) continue;
     left[tried.kind] += "\n            " + tried.margin.description;
@@ -142,10 +142,10 @@ bool check(const Task& task, runner::PythonHelper& python) {
           " * (s + |r|)\n";
   bool found = !faults.suspicious.empty() || !dead.empty() || differs;
   for (const auto& [kind, variants] : left) {
-    found = found || kind != Variant::Kind::precision;
+    found = found || kind != VariantKind::precision;
     text += "          " +
-            (kind == Variant::Kind::honest ? "honest, and needs more than half of the tolerance:"
-             : kind == Variant::Kind::precision
+            (kind == VariantKind::honest ? "honest, and needs more than half of the tolerance:"
+             : kind == VariantKind::precision
                  ? "of fewer bits, and passes:"
                  : std::string(name_of(kind)) + ", passes, and leaves something out:") +
             variants + "\n";
@@ -223,8 +223,8 @@ Verb add_task(Command program) {
       "Checks a file of a task of your own, or a folder of them: sizes, work and memory at every "
       "preset, right values that are NaN or always the same, what no output depends on, whether "
       "PyTorch computes the same at preset smoke where "
-      "there is python3 with torch, and which shortcuts its check lets pass there (kbench audit "
-      "says more). Exit code 1 where there is something to look into. Or prints a "
+      "there is python3 with torch, and which shortcuts its check lets pass there. Exit code 1 "
+      "where there is something to look into. Or prints a "
       "file to begin with. Or prints the file of a PyTorch module: a Python file as KernelBench's "
       "are, with class Model, get_inputs() and get_init_inputs(). Its integers at the top level, "
       "such as batch_size = 128, are its sizes: --smoke batch_size=2 traces it with another one. "

@@ -13,23 +13,27 @@ namespace {
 
 /// A variant that differs by no more than this from the task in float64 computes the same.
 constexpr double kIdentical = 1e-9;
+constexpr uint64_t kSeed = 24301;
+/// Draws of inputs on which a shortcut that passes is tried. (A trial has at least 16 samples, each
+/// with its own draw, and a candidate must pass on all.)
+constexpr int kDraws = 4;
 /// The share of the tolerance that an honest variant may need.
 constexpr double kHonestShare = 0.5;
 
-bool wants(const AuditOptions& options, Variant::Kind kind) {
+bool wants(const AuditOptions& options, VariantKind kind) {
   return std::ranges::find(options.kinds, kind) != options.kinds.end();
 }
 
 bool wanted(const Variant& variant, const AuditOptions& options) {
   return wants(options, variant.kind) &&
          variant.description.find(options.only) != std::string::npos &&
-         (options.descriptions.empty() || variant.kind == Variant::Kind::null ||
+         (options.descriptions.empty() || variant.kind == VariantKind::null ||
           options.descriptions.contains(variant.description));
 }
 
 /// A shortcut that has passed so far.
 bool may_still_fail(const Tried& tried) {
-  return tried.kind != Variant::Kind::honest && tried.not_tried.empty() && tried.margin.margin <= 1;
+  return tried.kind != VariantKind::honest && tried.not_tried.empty() && tried.margin.margin <= 1;
 }
 
 /// Tries a variant on the current draw, and keeps the largest margin of all draws.
@@ -64,7 +68,7 @@ std::vector<Tried> plain_float32(VariantEvaluator& evaluator, const Graph& graph
   std::vector<Tried> all;
   const auto add = [&](const char* description, const ReferenceOptions& options) {
     const Deviation deviation = evaluator.deviation(graph, options);
-    all.push_back({.kind = Variant::Kind::honest,
+    all.push_back({.kind = VariantKind::honest,
                    .margin = {kPlainRule, description, deviation.margin(bounds)},
                    .deviation = deviation});
   };
@@ -98,8 +102,8 @@ TaskAudit audit_task(const Task& task, const Graph& graph, VariantEvaluator& eva
   audit.task = &task;
   audit.dtype = graph.dtype();
   const Bounds bounds = bounds_of(task, graph.dtype());
-  std::vector<Variant> variants = shortcuts(graph, options.variants);
-  for (Variant& each : honest_variants(graph, options.variants)) {
+  std::vector<Variant> variants = shortcuts(graph);
+  for (Variant& each : honest_variants(graph)) {
     variants.push_back(std::move(each));
   }
   std::erase_if(variants, [&](const Variant& each) { return !wanted(each, options); });
@@ -112,17 +116,17 @@ TaskAudit audit_task(const Task& task, const Graph& graph, VariantEvaluator& eva
   // In halves an honest variant's error differs from draw to draw, and the largest sets the task's
   // tolerance: it is tried on all of them.
   const bool honest_again = is_half(graph.dtype());
-  for (int draw = 0; draw < options.draws; ++draw) {
+  for (int draw = 0; draw < kDraws; ++draw) {
     std::vector<size_t> now;
     for (size_t i = 0; i < variants.size(); ++i) {
-      const bool honest = variants[i].kind == Variant::Kind::honest;
+      const bool honest = variants[i].kind == VariantKind::honest;
       const bool again = honest && honest_again && audit.tried[i].not_tried.empty();
       if (draw == 0 || again || may_still_fail(audit.tried[i])) now.push_back(i);
     }
     if (now.empty()) break;
-    evaluator.draw(options.seed + static_cast<uint64_t>(draw));
+    evaluator.draw(kSeed + static_cast<uint64_t>(draw));
     for (const size_t i : now) try_variant(evaluator, variants[i], bounds, audit.tried[i]);
-    if (draw > 0 || !options.only.empty() || !wants(options, Variant::Kind::honest)) continue;
+    if (draw > 0 || !options.only.empty() || !wants(options, VariantKind::honest)) continue;
     for (Tried& each : plain_float32(evaluator, graph, bounds)) {
       audit.tried.push_back(std::move(each));
     }
@@ -134,7 +138,7 @@ TaskAudit audit_task(const Task& task, const Graph& graph, VariantEvaluator& eva
 bool is_left(const Tried& tried) {
   if (!tried.not_tried.empty() || tried.dead != nullptr) return false;
   const double margin = tried.margin.margin;
-  if (tried.kind != Variant::Kind::honest) return margin <= 1;
+  if (tried.kind != VariantKind::honest) return margin <= 1;
   return margin > kHonestShare && !std::isinf(margin);
 }
 
@@ -144,7 +148,7 @@ Certificate certificate_of(const TaskAudit& audit) {
   certificate.tolerance = bounds_of(*audit.task, audit.dtype).relative;
   for (const Tried& tried : audit.tried) {
     KindTally& tally = certificate.kinds[tried.kind];
-    const bool honest = tried.kind == Variant::Kind::honest;
+    const bool honest = tried.kind == VariantKind::honest;
     if (!tried.not_tried.empty()) {
       ++tally.no_room;
       continue;

@@ -1,28 +1,21 @@
 // Tests a task's check with variants of the task: shortcuts must fail it, honest ones must pass.
 #pragma once
 
-#include <cstdint>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "harness/measure/audit/shortcuts.h"
 #include "harness/measure/audit/variant_evaluator.h"
 #include "kbench/certificate.h"
-#include "kbench/shortcuts.h"
 #include "kbench/task.h"
 
 namespace kbench::audit {
 
 struct AuditOptions {
-  uint64_t seed = 24301;
-  /// Draws of inputs on which a shortcut that passes is tried. (A trial has at least 16 samples,
-  /// each with its own draw, and a candidate must pass on all.)
-  int draws = 4;
-  VariantOptions variants;
   /// Only variants of these kinds, whose description contains `only`.
-  std::vector<Variant::Kind> kinds = {Variant::Kind::null, Variant::Kind::mutant,
-                                      Variant::Kind::subset, Variant::Kind::precision,
-                                      Variant::Kind::honest};
+  std::vector<VariantKind> kinds = {VariantKind::null, VariantKind::mutant, VariantKind::subset,
+                                    VariantKind::precision, VariantKind::honest};
   std::string only;
   /// If not empty, only nulls and variants of these descriptions.
   std::set<std::string> descriptions = {};
@@ -34,7 +27,7 @@ inline constexpr const char* kPlainRule = "plain";
 
 /// The outcome of one variant.
 struct Tried {
-  Variant::Kind kind = Variant::Kind::null;
+  VariantKind kind = VariantKind::null;
   Margin margin;
   Deviation deviation = {};    ///< of the draw with the largest margin
   bool identical = false;      ///< it passes, and equals the task in float64 (on the host only)
@@ -49,6 +42,8 @@ struct TaskAudit {
   double seconds = 0;
 };
 
+/// Tries a shortcut that passes on further draws of the inputs, as a trial would; those that fail
+/// once have failed.
 TaskAudit audit_task(const Task& task, const Graph& graph, VariantEvaluator& evaluator,
                      const AuditOptions& options = {});
 /// Whether the variant is a finding: a shortcut that passes and is not dead, or an honest variant

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <memory>
 
-#include "harness/measure/vulkan/device.h"
 #include "kbench/graph.h"
 #include "kbench/reference.h"
 #include "kbench/task.h"
@@ -50,8 +49,5 @@ class VariantEvaluator {
 
 /// The CPU reference; the truth is its float64. `task` and `graph` must outlive the evaluator.
 std::unique_ptr<VariantEvaluator> make_host_evaluator(const Task& task, const Graph& graph);
-/// The eager baseline's kernels, which also compute the truth, as in a trial.
-std::unique_ptr<VariantEvaluator> make_device_evaluator(vulkan::Device& device, const Task& task,
-                                                        const Graph& graph);
 
 }  // namespace kbench::audit

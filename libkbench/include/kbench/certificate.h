@@ -9,11 +9,25 @@
 #include <string_view>
 #include <vector>
 
-#include "kbench/shortcuts.h"
 #include "kbench/task.h"
 #include "kbench/variables.h"
 
 namespace kbench {
+
+/// What a variant of a task is: a computation that is not quite the task's.
+enum class VariantKind {
+  null,       ///< does none of the work: zeros, a constant, the output for other inputs
+  mutant,     ///< leaves a part of the work out: an operator, half the steps, every second element
+  subset,     ///< takes sums, means and statistics over all but 1/4 to 1/32 of the terms
+  precision,  ///< does all of it on operands, intermediates or sums of fewer bits
+  honest,     ///< does all of it in float32, in another order or by another formula; in a task
+              ///< of halves also with values stored in the type between operators
+};
+std::string_view name_of(VariantKind kind);  ///< "null", "mutant", ...
+/// All of them, in order.
+inline constexpr VariantKind kVariantKinds[] = {VariantKind::null, VariantKind::mutant,
+                                                VariantKind::subset, VariantKind::precision,
+                                                VariantKind::honest};
 
 /// One variant, and its worst error as a multiple of the tolerance: above 1 it fails.
 struct Margin {
@@ -35,7 +49,7 @@ struct KindTally {
 struct Certificate {
   TaskId task;
   double tolerance = 0;  ///< of an element: Bounds::relative
-  std::map<Variant::Kind, KindTally> kinds;
+  std::map<VariantKind, KindTally> kinds;
 
   /// No null and no mutant passes, and no honest variant needs more than half of the tolerance.
   bool values() const;

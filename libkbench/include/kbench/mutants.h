@@ -35,7 +35,7 @@ struct Mutation {
   std::map<int, Replacement> replacements;  ///< by node
 };
 
-/// All that the rules find: those of libkbench/shortcuts/mutants.cc in their order, the likeliest
+/// All that the rules find: those of libkbench/mutants/mutants.cc in their order, the likeliest
 /// faults first, each rule's in the order of nodes. Where several calls of one operator can be
 /// spoilt in the same way, all of them together are a mutation too. Every one of them fits the
 /// graph; some compute the same as it (an eps that does not matter, relu of a relu).

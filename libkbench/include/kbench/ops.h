@@ -40,7 +40,7 @@ Value mul_mask(Value x, Value mask);  ///< x * mask, a bool tensor of x's shape
 Value square(Value x);                ///< x * x
 Value sqrt(Value x);                  ///< the square root, NaN for x < 0
 /// The nearest value of "float16", "bfloat16", "tf32" or "float8_e4m3", ties to even; of no task,
-/// but of what a task's check is held against (kbench/shortcuts.h).
+/// but of what a task's check is held against (harness/measure/audit).
 Value round_to(Value x, const std::string& format);
 
 // --- elementwise, two inputs, broadcast as NumPy does --------------------------------------------

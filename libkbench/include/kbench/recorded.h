@@ -62,13 +62,11 @@ struct BaselineComparison {
   std::vector<ComparedTask> below(double ratio) const;  ///< slowest first
   std::vector<ComparedTask> worst(size_t count) const;  ///< slowest first
 };
-enum class OtherDType { refuse, allow };
 /// Throws kInvalidArgument, with both dtypes, where the times are in another one.
 void require_same_dtype(DType ours, const RecordedTimes& theirs);
 /// Throws kInvalidArgument where a task's sizes or the dtypes differ, kNotFound for a task the
 /// suite lacks.
 BaselineComparison compare_baselines(const Baseline& ours, const RecordedTimes& theirs,
-                                     std::span<const Task> suite = tasks(),
-                                     OtherDType on_other_dtype = OtherDType::refuse);
+                                     std::span<const Task> suite = tasks());
 
 }  // namespace kbench

@@ -55,7 +55,7 @@ struct Tolerance {
 };
 
 /// How far from the unrounded truth honest computing in float16 or bfloat16 comes, as audits of a
-/// task found it (kbench audit --tolerances): of operators that store the type between them, of
+/// task found it (kbench-dev audit --tolerances): of operators that store the type between them, of
 /// fused ones that round once, of sums in other orders.
 struct HonestError {
   double relative = 0;   ///< largest |c - r| / (s + |r|) of an element; see kbench/compare.h

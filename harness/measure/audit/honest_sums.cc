@@ -1,4 +1,4 @@
-#include "libkbench/shortcuts/honest_sums.h"
+#include "harness/measure/audit/honest_sums.h"
 
 namespace kbench {
 

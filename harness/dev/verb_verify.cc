@@ -5,50 +5,57 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "harness/dev/verbs.h"
 #include "harness/frontends/program/options.h"
 #include "harness/frontends/program/progress.h"
 #include "harness/frontends/program/terminal.h"
 #include "harness/frontends/program/text.h"
-#include "harness/frontends/program/verbs.h"
 #include "harness/measure/process/host_memory.h"
 #include "harness/measure/trial/device_draw.h"
 #include "harness/measure/trial/eager_run.h"
 #include "harness/measure/vulkan/device.h"
 #include "kbench/error.h"
 #include "kbench/golden.h"
-#include "kbench/reference.h"
 #include "kbench/task.h"
-#include "libkbench/base/enum_names.h"
-#include "libkbench/base/json_text.h"
 #include "libkbench/core/in_words.h"
+#include "libkbench/scoring/json_fields.h"
 
-namespace kbench::program {
+namespace kbench::dev {
 namespace {
 
 struct VerifyOptions {
   std::string golden;
   std::string backend = "reference";
   std::string precision = "f32";
-  TaskOptions tasks;
-  DeviceOptions device;
+  program::TaskOptions tasks;
+  program::DeviceOptions device;
   bool json = false;
 };
 
 /// The outcome of one record.
 struct Verified {
-  const GoldenRecord* record = nullptr;
+  TaskId task;
+  std::string name;
   bool passed = false;
   double worst = 0;
   double seconds = 0;
   int64_t peak_bytes = 0;  ///< of this process
   std::string message;
 };
+KBENCH_FIELDS(Verified, task, name, passed, worst, seconds, peak_bytes, message)
+
+/// The document of --json.
+struct Verification {
+  std::string golden, backend, precision;
+  size_t passed = 0, total = 0, not_in_this_build = 0;
+  std::vector<Verified> tasks;
+};
+KBENCH_FIELDS(Verification, golden, backend, precision, passed, total, not_in_this_build, tasks)
 
 /// Computes a task's outputs, on the CPU or with the eager baseline's kernels.
 class Backend {
  public:
-  explicit Backend(const VerifyOptions& options)
-      : precision_(value_named(options.precision, Precision::f64).value()) {
+  explicit Backend(const VerifyOptions& options) : precision_(precision_named(options.precision)) {
     if (options.backend != "vulkan") return;
     if (precision_ == Precision::f64) {
       throw Error(ErrorCode::kInvalidArgument,
@@ -74,9 +81,9 @@ class Backend {
     const int64_t needed = host_bytes(graph);
     const int64_t available = process::available_host_bytes();
     if (available > 0 && needed > available) {
-      throw Error(ErrorCode::kOutOfMemory, "needs " + format_bytes(double(needed)) +
-                                               " of host memory, " +
-                                               format_bytes(double(available)) + " are free");
+      throw Error(ErrorCode::kOutOfMemory,
+                  "needs " + program::format_bytes(double(needed)) + " of host memory, " +
+                      program::format_bytes(double(available)) + " are free");
     }
   }
 
@@ -118,8 +125,7 @@ class Backend {
 };
 
 Verified verify(const GoldenRecord& record, Backend& backend) {
-  Verified result;
-  result.record = &record;
+  Verified result{.task = record.task, .name = record.name, .message = ""};
   process::forget_peak();
   const auto start = std::chrono::steady_clock::now();
   try {
@@ -140,87 +146,67 @@ Verified verify(const GoldenRecord& record, Backend& backend) {
   return result;
 }
 
-std::string label(const GoldenRecord& record) { return to_string(record.task) + "_" + record.name; }
-
-void print_json(const VerifyOptions& options, const std::vector<Verified>& verified, size_t passed,
-                size_t skipped) {
-  nlohmann::ordered_json document = {{"golden", options.golden},
-                                     {"backend", options.backend},
-                                     {"precision", options.precision},
-                                     {"passed", passed},
-                                     {"total", verified.size()},
-                                     {"not_in_this_build", skipped},
-                                     {"tasks", nlohmann::ordered_json::array()}};
-  for (const Verified& v : verified) {
-    document["tasks"].push_back({{"task", to_string(v.record->task)},
-                                 {"name", v.record->name},
-                                 {"passed", v.passed},
-                                 {"worst", v.worst},
-                                 {"seconds", v.seconds},
-                                 {"peak_bytes", v.peak_bytes},
-                                 {"message", v.message}});
-  }
-  say(json_text(document, 2) + "\n");
-}
+std::string label(TaskId task, const std::string& name) { return to_string(task) + "_" + name; }
 
 int run_verify(const VerifyOptions& options) {
   const auto selected = options.tasks.select();
   const std::vector<GoldenRecord> records = load_golden(options.golden);
   Backend backend(options);
+  Verification all{.golden = options.golden,
+                   .backend = options.backend,
+                   .precision = options.precision,
+                   .tasks = {}};
   std::vector<const GoldenRecord*> work;
-  size_t skipped = 0;
   for (const GoldenRecord& record : records) {
     const Task* task = lookup_task(record.task);
     if (task == nullptr) {
-      ++skipped;
-    } else if (std::find(selected.begin(), selected.end(), task) != selected.end()) {
+      ++all.not_in_this_build;
+    } else if (std::ranges::find(selected, task) != selected.end()) {
       work.push_back(&record);
     }
   }
-
-  std::vector<Verified> verified;
-  {
-    Progress progress(stderr, work.size());
-    for (const GoldenRecord* record : work) {
-      progress.begin(label(*record));
-      verified.push_back(verify(*record, backend));
-      progress.advance();
-    }
+  program::Progress progress(stderr, work.size());
+  for (const GoldenRecord* record : work) {
+    progress.begin(label(record->task, record->name));
+    all.tasks.push_back(verify(*record, backend));
+    progress.advance();
   }
-  const auto passed = static_cast<size_t>(
-      std::count_if(verified.begin(), verified.end(), [](const Verified& v) { return v.passed; }));
+  progress.close();
+  all.total = all.tasks.size();
+  all.passed = static_cast<size_t>(std::ranges::count_if(all.tasks, &Verified::passed));
   if (options.json) {
-    print_json(options, verified, passed, skipped);
+    program::say(json_text(json_of<nlohmann::ordered_json>(all), 2) + "\n");
   } else {
-    for (const Verified& v : verified) {
-      if (!v.passed) say(label(*v.record) + ": " + v.message + "\n");
+    for (const Verified& v : all.tasks) {
+      if (!v.passed) program::say(label(v.task, v.name) + ": " + v.message + "\n");
     }
-    say(std::to_string(passed) + " of " + counted(verified.size(), "task") + " match" +
-        (skipped > 0 ? "; " + std::to_string(skipped) + " skipped: not in this build" : "") + "\n");
+    const std::string skipped = std::to_string(all.not_in_this_build);
+    program::say(std::to_string(all.passed) + " of " + counted(all.total, "task") + " match" +
+                 (skipped != "0" ? "; " + skipped + " skipped: not in this build" : "") + "\n");
   }
-  return passed == verified.size() && passed > 0 ? kDone : kFailed;
+  return all.passed == all.total && all.passed > 0 ? program::kDone : program::kFailed;
 }
 
 }  // namespace
 
-Verb add_verify(Command program) {
+program::Verb add_verify(program::Command program) {
   auto options = std::make_shared<VerifyOptions>();
-  const Command app = program.add_verb(
+  const program::Command app = program.add_verb(
       "verify", "Check this build against a golden file",
       "Computes the tasks of a golden file from the seeds and sizes in it and compares the outputs "
       "with the values PyTorch gave in float64: sampled elements and a checksum over all. A line "
       "for each task that differs, then a summary; exit code 1 when one differs.",
-      "  kbench verify --golden smoke.json\n"
-      "  kbench verify --golden v0.json --compute f64 --task level1/*\n"
-      "  kbench verify --golden smoke.json --backend vulkan --device cpu --validate");
-  const Command computation = app.in_group("Computation");
+      "  kbench-dev verify --golden smoke.json\n"
+      "  kbench-dev verify --golden v0.json --compute f64 --task level1/*\n"
+      "  kbench-dev verify --golden smoke.json --backend vulkan --device cpu --validate");
+  const program::Command computation = app.in_group("Computation");
   computation
       .add_option("--golden FILE", options->golden, "The golden file: .json or .json.zst",
-                  readable())
+                  program::readable())
       .required();
   computation.add_setting("--backend NAME", options->backend,
                           "reference (on the CPU), or vulkan (the eager baseline's kernels)",
-                          one_of({"reference", "vulkan"}));
+                          program::member_of({"reference", "vulkan"}));
   add_compute(app, options->precision);
   options->tasks.add_to(app);
   options->device.add_to(app);
@@ -229,4 +215,4 @@ Verb add_verify(Command program) {
   return {app, [options] { return run_verify(*options); }};
 }
 
-}  // namespace kbench::program
+}  // namespace kbench::dev

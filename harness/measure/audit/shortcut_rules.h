@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "kbench/shortcuts.h"
-#include "libkbench/shortcuts/mutant_rules.h"
+#include "harness/measure/audit/shortcuts.h"
+#include "libkbench/mutants/mutant_rules.h"
 
 namespace kbench {
 

@@ -1,5 +1,5 @@
 // Shortcuts of norms: statistics of some of the elements, of others, or none.
-#include "libkbench/shortcuts/rule_parts.h"
+#include "libkbench/mutants/rule_parts.h"
 
 namespace kbench {
 namespace {

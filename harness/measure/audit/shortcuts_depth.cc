@@ -2,8 +2,8 @@
 // of residual networks and transformers, the second half is left out.
 #include <vector>
 
-#include "libkbench/shortcuts/rule_parts.h"
-#include "libkbench/shortcuts/shortcut_rules.h"
+#include "harness/measure/audit/shortcut_rules.h"
+#include "libkbench/mutants/rule_parts.h"
 
 namespace kbench {
 namespace {

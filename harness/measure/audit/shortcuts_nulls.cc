@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <string>
 
+#include "harness/measure/audit/shortcut_rules.h"
 #include "kbench/error.h"
 #include "kbench/ops.h"
 #include "libkbench/core/liveness.h"
-#include "libkbench/shortcuts/rule_parts.h"
-#include "libkbench/shortcuts/shortcut_rules.h"
+#include "libkbench/mutants/rule_parts.h"
 
 namespace kbench {
 namespace {

@@ -3,68 +3,46 @@
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
-#include <iterator>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 
+#include "harness/dev/device_evaluator.h"
+#include "harness/dev/verbs.h"
 #include "harness/frontends/program/options.h"
 #include "harness/frontends/program/progress.h"
 #include "harness/frontends/program/text.h"
-#include "harness/frontends/program/verbs.h"
 #include "harness/measure/audit/audit.h"
 #include "harness/measure/vulkan/device.h"
 #include "kbench/certificate.h"
 #include "kbench/error.h"
 #include "kbench/task.h"
-#include "kbench/text.h"
 #include "kbench/version.h"
 #include "libkbench/base/enum_names.h"
 #include "libkbench/base/files.h"
-#include "libkbench/base/json_text.h"
 #include "libkbench/core/in_words.h"
 #include "libkbench/scoring/honest_errors.h"
 #include "reference/faults.h"
 
-namespace kbench::program {
+namespace kbench::dev {
 namespace {
 
-using nlohmann::ordered_json;
+using program::padded;
 
 struct VerbOptions {
-  TaskOptions tasks;
-  SizeOptions size;
+  program::TaskOptions tasks;
+  program::SizeOptions size;
   std::string backend = "reference", out, tolerances;
-  DeviceOptions device;
+  program::DeviceOptions device;
   audit::AuditOptions audit;
   std::vector<std::string> kinds;
-  bool json = false, all = false, recorded = false;
+  bool all = false;
 };
 
 std::string margin_text(double margin) {
-  return std::isinf(margin) ? "inf" : format_number(margin, 3);
+  return std::isinf(margin) ? "inf" : program::format_number(margin, 3);
 }
 
-ordered_json number(double value) {
-  return std::isfinite(value) ? ordered_json(value) : ordered_json("inf");
-}
-
-ordered_json tried_json(const audit::Tried& tried) {
-  ordered_json entry = {{"kind", std::string(name_of(tried.kind))},
-                        {"rule", tried.margin.rule},
-                        {"description", tried.margin.description}};
-  if (!tried.not_tried.empty()) {
-    entry["not_tried"] = tried.not_tried;
-  } else {
-    entry["margin"] = number(tried.margin.margin);
-    entry["share"] = tried.deviation.beyond_share;
-  }
-  if (tried.identical) entry["identical"] = true;
-  if (tried.dead != nullptr) entry["dead"] = tried.dead->proof;
-  return entry;
-}
-
-std::string nearest(const Certificate& certificate, Variant::Kind kind) {
+std::string nearest(const Certificate& certificate, VariantKind kind) {
   const auto found = certificate.kinds.find(kind);
   if (found == certificate.kinds.end() || !found->second.nearest) return "-";
   return margin_text(found->second.nearest->margin);
@@ -92,15 +70,16 @@ class AuditTable {
     std::printf(
         "Worst error over the tolerance: what is wrong must be above 1, honest at most 0.5.\n");
     std::vector<std::string> kinds;
-    for (const Variant::Kind kind : kVariantKinds) kinds.emplace_back(name_of(kind));
+    for (const VariantKind kind : kVariantKinds) kinds.emplace_back(name_of(kind));
     print_row("task", "name", kinds, "time", "verdict");
   }
 
   void print(const audit::TaskAudit& audit) const {
     const Certificate certificate = audit::certificate_of(audit);
     std::vector<std::string> margins;
-    for (const Variant::Kind kind : kVariantKinds) margins.push_back(nearest(certificate, kind));
-    print_row(to_string(audit.task->id), audit.task->name, margins, format_seconds(audit.seconds),
+    for (const VariantKind kind : kVariantKinds) margins.push_back(nearest(certificate, kind));
+    print_row(to_string(audit.task->id), audit.task->name, margins,
+              program::format_seconds(audit.seconds),
               options_.audit.only.empty() && options_.kinds.empty()
                   ? in_words(*audit.task, certificate)
                   : "some variants alone, no verdict");
@@ -128,53 +107,9 @@ class AuditTable {
     std::printf("%s%s%s\n", line.c_str(), padded(time, 9).c_str(), verdict.c_str());
   }
 
-  static std::string padded(std::string text, size_t width) {
-    text.resize(std::max(width, text.size() + 1), ' ');
-    return text;
-  }
-
   const VerbOptions& options_;
   size_t name_width_ = 4;
 };
-
-/// A certificate as a table row.
-std::vector<std::string> table_row(const Certificate& certificate) {
-  const Task& task = find_task(certificate.task);
-  std::string open;
-  for (const auto& [kind, tally] : certificate.kinds) {
-    if (tally.left.empty()) continue;
-    open += (open.empty() ? "" : ", ") + std::to_string(tally.left.size()) + " " +
-            std::string(name_of(kind));
-  }
-  std::vector<std::string> row = {to_string(certificate.task), task.name,
-                                  std::string(certification(task, certificate)),
-                                  format_number(certificate.tolerance, 2)};
-  for (const Variant::Kind kind : kVariantKinds) row.push_back(nearest(certificate, kind));
-  row.push_back(open);
-  return row;
-}
-
-void print_certificates(const CertificateFile& file) {
-  std::vector<std::vector<std::string>> rows = {{"task", "name", "certified", "tolerance", "null",
-                                                 "mutant", "subset", "precision", "honest",
-                                                 "left"}};
-  std::map<std::string_view, int> count;
-  int subsets = 0;
-  for (const Certificate& certificate : file.tasks) {
-    rows.push_back(table_row(certificate));
-    ++count[certification(find_task(certificate.task), certificate)];
-    if (certificate.subset_within_noise()) ++subsets;
-  }
-  std::printf(
-      "%s in %s at preset %s: %d certified in values, %d of them in precision; %d trivial; of %d a "
-      "subset of the terms is within noise\n"
-      "(%s, %s, %s)\n\n%s",
-      counted(file.tasks.size(), "task").c_str(), std::string(long_name_of(file.dtype)).c_str(),
-      std::string(name_of(file.preset)).c_str(),
-      count[kCertifiedValues] + count[kCertifiedPrecision], count[kCertifiedPrecision],
-      count[kTrivialTask], subsets, file.device.c_str(), file.driver.c_str(), file.date.c_str(),
-      format_table(rows).c_str());
-}
 
 std::string today() {
   const std::time_t now = std::time(nullptr);
@@ -213,17 +148,6 @@ void write_certificates(const std::string& path, const CertificateFile& made) {
   file.commit();
 }
 
-ordered_json audit_json(const audit::TaskAudit& audit) {
-  ordered_json entry = {{"task", to_string(audit.task->id)},
-                        {"name", audit.task->name},
-                        {"dtype", std::string(name_of(audit.dtype))},
-                        {"tolerance", bounds_of(*audit.task, audit.dtype).relative},
-                        {"seconds", audit.seconds},
-                        {"variants", ordered_json::array()}};
-  for (const audit::Tried& tried : audit.tried) entry["variants"].push_back(tried_json(tried));
-  return entry;
-}
-
 /// The device, or reference, on which the variants run.
 class Place {
  public:
@@ -244,7 +168,7 @@ class Place {
     return file;
   }
   std::unique_ptr<audit::VariantEvaluator> evaluator(const Task& task, const Graph& graph) {
-    return device_ ? audit::make_device_evaluator(*device_, task, graph)
+    return device_ ? make_device_evaluator(*device_, task, graph)
                    : audit::make_host_evaluator(task, graph);
   }
 
@@ -268,7 +192,7 @@ HonestError honest_error_of(const audit::TaskAudit& audit, const Graph& graph, P
   HonestError error;
   error.elements = std::max<int64_t>(fewest, 1);
   for (const audit::Tried& tried : audit.tried) {
-    if (tried.kind != Variant::Kind::honest || !tried.not_tried.empty()) continue;
+    if (tried.kind != VariantKind::honest || !tried.not_tried.empty()) continue;
     const bool rounded_once = tried.margin.rule == audit::kPlainRule;
     // The right values of a trivial task may be all zero: what is near them is then not defined.
     if (!audit.task->trivial.empty() && !rounded_once) continue;
@@ -332,16 +256,10 @@ void expect_whole(const VerbOptions& options, DType dtype,
 int run_audit(VerbOptions options) {
   const Preset preset = options.size.fixed_preset();
   const DType dtype = options.size.dtype();
-  const bool kept = options.recorded || !options.out.empty() || !options.tolerances.empty();
-  if (kept && !options.size.assignments.empty()) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        "certificates and tolerances are kept for the sizes of presets: leave --set out, or "
-        "--recorded, --out and --tolerances");
-  }
-  if (options.recorded) {
-    print_certificates(certificates(preset, dtype));
-    return kDone;
+  if (!(options.out + options.tolerances).empty() && !options.size.assignments.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "certificates and tolerances are kept for the sizes of presets: leave --set out, "
+                "or --out and --tolerances");
   }
   if (!options.tolerances.empty() && !is_half(dtype)) {
     throw Error(ErrorCode::kInvalidArgument,
@@ -350,109 +268,85 @@ int run_audit(VerbOptions options) {
   }
   auto selected = options.tasks.select();
   // --tolerances finds out which tasks are defined: none is left out by an earlier file.
-  if (options.tolerances.empty()) leave_out_undefined(selected, dtype);
+  if (options.tolerances.empty()) program::leave_out_undefined(selected, dtype);
   expect_whole(options, dtype, selected);
   if (!options.kinds.empty()) {
     options.audit.kinds.clear();
     for (const std::string& name : options.kinds) {
-      options.audit.kinds.push_back(value_named(name, Variant::Kind::honest).value());
+      options.audit.kinds.push_back(value_named(name, VariantKind::honest).value());
     }
   }
   Place place(options);
   CertificateFile file = place.file(preset, dtype);
-  ordered_json document = ordered_json::array();
   bool left = false;
   const AuditTable table(selected, options);
-  if (!options.json) table.print_header();
-  {
-    Progress progress(stderr, selected.size());
-    for (const Task* task : selected) {
-      progress.begin(to_string(task->id));
-      const auto graph = build_graph(options.size.at(*task));
-      if (const auto fault = reference::not_a_number(*task); !fault.empty()) {
-        left = true;
-        if (options.json) {
-          document.push_back({{"task", to_string(task->id)}, {"not_audited", fault}});
-        } else {
-          std::printf("%s  not audited, as its right values are no numbers: %s\n",
-                      to_string(task->id).c_str(), fault.c_str());
-        }
-        progress.advance();
-        continue;
-      }
-      const auto evaluator = place.evaluator(*task, *graph);
-      const audit::TaskAudit audit = audit::audit_task(*task, *graph, *evaluator, options.audit);
-      file.tasks.push_back(audit::certificate_of(audit));
-      left = left || certification(*task, file.tasks.back()) == kNotCertified ||
-             certification(*task, file.tasks.back()) == kCertifiedValues;
-      if (options.json) {
-        document.push_back(audit_json(audit));
-      } else {
-        table.print(audit);
-      }
+  table.print_header();
+  program::Progress progress(stderr, selected.size());
+  for (const Task* task : selected) {
+    progress.begin(to_string(task->id));
+    const auto graph = build_graph(options.size.at(*task));
+    if (const auto fault = reference::not_a_number(*task); !fault.empty()) {
+      left = true;
+      std::printf("%s  not audited, as its right values are no numbers: %s\n",
+                  to_string(task->id).c_str(), fault.c_str());
       progress.advance();
-      if (!options.out.empty()) write_certificates(options.out, file);
-      if (!options.tolerances.empty()) {
-        write_tolerances(options.tolerances, dtype, task->id,
-                         honest_error_of(audit, *graph, preset));
-      }
+      continue;
+    }
+    const auto evaluator = place.evaluator(*task, *graph);
+    const audit::TaskAudit audit = audit::audit_task(*task, *graph, *evaluator, options.audit);
+    file.tasks.push_back(audit::certificate_of(audit));
+    const std::string_view certified = certification(*task, file.tasks.back());
+    left = left || certified == kNotCertified || certified == kCertifiedValues;
+    table.print(audit);
+    progress.advance();
+    if (!options.out.empty()) write_certificates(options.out, file);
+    if (!options.tolerances.empty()) {
+      write_tolerances(options.tolerances, dtype, task->id, honest_error_of(audit, *graph, preset));
     }
   }
-  if (options.json) {
-    std::printf("%s\n", json_text(document, 1).c_str());
-  }
-  return left ? kFailed : kDone;
+  return left ? program::kFailed : program::kDone;
 }
 
 }  // namespace
 
-Verb add_audit(Command program) {
+program::Verb add_audit(program::Command program) {
   auto options = std::make_shared<VerbOptions>();
-  const Command app = program.add_verb(
+  const program::Command app = program.add_verb(
       "audit", "Test the tasks' own checks with shortcuts",
       "Runs each task with a part of its work left out, in fewer bits, or not at all, and in other "
       "honest orders and formulas, and says by how much each fails or passes the task's check: its "
       "worst error over the tolerance. What passes and should not is listed, and so is what is "
       "honest and needs more than half of the tolerance; exit code 1 when there is any. "
       "Certificates (docs/certificate.md) are made with --out.",
-      "  kbench audit --task level1/23 --all\n"
-      "  kbench audit --preset v0.1 --backend vulkan --out levels/certificates/v0.1.json\n"
-      "  kbench audit --task level1/40 --preset v0.1 --dtype bf16 --set batch_size=1\n"
-      "  kbench audit --dtype f16 --kinds honest --tolerances levels/tolerances/f16.json\n"
-      "  kbench audit --preset v0.1 --recorded");
+      "  kbench-dev audit --task level1/23 --all\n"
+      "  kbench-dev audit --preset v0.1 --backend vulkan --out levels/certificates/v0.1.json\n"
+      "  kbench-dev audit --task level1/40 --preset v0.1 --dtype bf16 --set batch_size=1\n"
+      "  kbench-dev audit --dtype f16 --kinds honest --tolerances levels/tolerances/f16.json");
   options->size.add_to(app, /*with_auto=*/false, std::string(name_of(Preset::smoke)));
-  const Command computation = app.in_group("Computation");
+  const program::Command computation = app.in_group("Computation");
   computation.add_setting(
       "--backend NAME", options->backend,
       "reference (on the CPU, held to float64), or vulkan (the eager baseline's "
       "kernels, held to themselves)",
-      member_of({"reference", "vulkan"}));
+      program::member_of({"reference", "vulkan"}));
   computation.add_option("--only TEXT", options->audit.only,
                          "Only variants whose description holds this");
   computation
       .add_option("--kinds KIND,...", options->kinds,
                   "Only null, mutant, subset, precision or honest variants (default: all); --out "
                   "keeps the others that the file has",
-                  one_of(names_to(Variant::Kind::honest)))
+                  program::member_of(names_to(VariantKind::honest)))
       .comma_separated();
-  computation.add_setting("--draws N", options->audit.draws, "Draws of inputs",
-                          number_from(1, 100));
-  computation.add_setting("--most-calls N", options->audit.variants.most_calls,
-                          "How many calls of one operator are tried one by one at most (0: all)",
-                          not_negative());
   options->tasks.add_to(app);
   options->device.add_to(app);
-  const Command output = app.in_group("Output");
+  const program::Command output = app.in_group("Output");
   output.add_flag("--all", options->all, "Every variant, not only those that are left");
-  output.add_flag("--recorded", options->recorded,
-                  "Run nothing; show the certificates of this build");
   output.add_option("--out FILE", options->out,
                     "Certificates: a file that is written, or brought up to date for these tasks");
   output.add_option("--tolerances FILE", options->tolerances,
                     "Honest errors in halves, which their tolerances are twice of: a file that is "
                     "written, or whose errors are raised where these are larger");
-  output.add_flag("--json", options->json, "Every variant as JSON on standard output");
   return {app, [options] { return run_audit(*options); }};
 }
 
-}  // namespace kbench::program
+}  // namespace kbench::dev

@@ -1,13 +1,13 @@
-#include "kbench/shortcuts.h"
+#include "harness/measure/audit/shortcuts.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
 #include <span>
 
+#include "harness/measure/audit/shortcut_rules.h"
 #include "kbench/error.h"
 #include "kbench/mutants.h"
-#include "libkbench/shortcuts/shortcut_rules.h"
 
 namespace kbench {
 namespace {
@@ -41,20 +41,20 @@ constexpr MutantRule kHonest[] = {
 };
 
 constexpr size_t kFewCalls = 3;
+constexpr size_t kMostCalls = 6;  ///< of one operator that are tried one by one
 
 using Replacements = std::map<int, Replacement>;
 
 /// Collects variants of one graph; descriptions stay unique.
 class Collector {
  public:
-  Collector(const Graph& graph, const VariantOptions& options)
-      : graph_(graph), options_(options), labels_(labels_of(graph)) {}
+  explicit Collector(const Graph& graph) : graph_(graph), labels_(labels_of(graph)) {}
 
-  void add(Variant::Kind kind, const std::string& rule, const std::string& description,
+  void add(VariantKind kind, const std::string& rule, const std::string& description,
            Replacements replacements) {
     if (replacements.empty() || !seen_.insert(description).second) return;
     Variant variant{kind, rule, description, {}, {}};
-    if (kind != Variant::Kind::null) {
+    if (kind != VariantKind::null) {
       for (const auto& [node, replacement] : replacements) variant.nodes.push_back(node);
     }
     variant.build = [&graph = graph_, replacements = std::move(replacements)] {
@@ -65,7 +65,7 @@ class Collector {
 
   /// Adds what a rule finds: in all operators at once, in all calls of one operator, in single
   /// calls.
-  void add_rule(Variant::Kind kind, const MutantRule& rule) {
+  void add_rule(VariantKind kind, const MutantRule& rule) {
     std::map<std::string, Replacements> everywhere;
     std::map<std::pair<std::string, const Operator*>, std::vector<FoundMutant>> alike;
     for (FoundMutant& found : find_mutants(graph_, rule)) {
@@ -74,7 +74,7 @@ class Collector {
       alike[{found.text, op}].push_back(std::move(found));
     }
     const bool together = rule.apply != use_other_inputs;  // each would run the task once more
-    const bool whole = kind == Variant::Kind::precision || kind == Variant::Kind::honest;
+    const bool whole = kind == VariantKind::precision || kind == VariantKind::honest;
     std::map<std::string, int> operators;
     for (const auto& [key, found] : alike) ++operators[key.first];
     for (auto& [text, replacements] : everywhere) {
@@ -88,9 +88,9 @@ class Collector {
         for (const FoundMutant& each : found) replacements.emplace(each.node, each.replacement);
         const std::string every = std::to_string(replacements.size()) + " calls of " + op->name;
         add(kind, rule.name, filled_in(text, every), std::move(replacements));
-        if (kind == Variant::Kind::honest) continue;
+        if (kind == VariantKind::honest) continue;
         // Only one of many layers in fewer bits, or over most of its terms, saves next to nothing.
-        const bool slight = kind == Variant::Kind::precision || kind == Variant::Kind::subset;
+        const bool slight = kind == VariantKind::precision || kind == VariantKind::subset;
         if (slight && found.size() > kFewCalls) continue;
       }
       for (const size_t i : chosen(found.size())) {
@@ -103,22 +103,16 @@ class Collector {
   std::vector<Variant> take() { return std::move(all_); }
 
  private:
-  /// At most options.most_calls of n, evenly, with the first and the last.
-  std::vector<size_t> chosen(size_t n) const {
-    const auto most = static_cast<size_t>(options_.most_calls);
+  /// Which of n calls stand for all: evenly, with the first and the last.
+  static std::vector<size_t> chosen(size_t n) {
     std::vector<size_t> list;
-    if (most == 0 || n <= most) {
-      for (size_t i = 0; i < n; ++i) list.push_back(i);
-    } else if (most == 1) {
-      list.push_back(0);
-    } else {
-      for (size_t i = 0; i < most; ++i) list.push_back(i * (n - 1) / (most - 1));
+    for (size_t i = 0; i < std::min(n, kMostCalls); ++i) {
+      list.push_back(n <= kMostCalls ? i : i * (n - 1) / (kMostCalls - 1));
     }
     return list;
   }
 
   const Graph& graph_;
-  VariantOptions options_;
   std::vector<std::string> labels_;
   std::set<std::string> seen_;
   std::vector<Variant> all_;
@@ -126,20 +120,20 @@ class Collector {
 
 }  // namespace
 
-std::vector<Variant> shortcuts(const Graph& graph, const VariantOptions& options) {
-  Collector collector(graph, options);
+std::vector<Variant> shortcuts(const Graph& graph) {
+  Collector collector(graph);
   for (Null& null : nulls(graph)) {
-    collector.add(Variant::Kind::null, null.rule, null.description, std::move(null.replacements));
+    collector.add(VariantKind::null, null.rule, null.description, std::move(null.replacements));
   }
-  for (const MutantRule& rule : kMutants) collector.add_rule(Variant::Kind::mutant, rule);
-  for (const MutantRule& rule : kSubsets) collector.add_rule(Variant::Kind::subset, rule);
-  for (const MutantRule& rule : kPrecision) collector.add_rule(Variant::Kind::precision, rule);
+  for (const MutantRule& rule : kMutants) collector.add_rule(VariantKind::mutant, rule);
+  for (const MutantRule& rule : kSubsets) collector.add_rule(VariantKind::subset, rule);
+  for (const MutantRule& rule : kPrecision) collector.add_rule(VariantKind::precision, rule);
   return collector.take();
 }
 
-std::vector<Variant> honest_variants(const Graph& graph, const VariantOptions& options) {
-  Collector collector(graph, options);
-  for (const MutantRule& rule : kHonest) collector.add_rule(Variant::Kind::honest, rule);
+std::vector<Variant> honest_variants(const Graph& graph) {
+  Collector collector(graph);
+  for (const MutantRule& rule : kHonest) collector.add_rule(VariantKind::honest, rule);
   return collector.take();
 }
 

@@ -4,7 +4,7 @@
 #include <limits>
 #include <numbers>
 
-#include "libkbench/shortcuts/honest_sums.h"
+#include "harness/measure/audit/honest_sums.h"
 
 namespace kbench {
 namespace {

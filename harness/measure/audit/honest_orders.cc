@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "libkbench/shortcuts/honest_sums.h"
+#include "harness/measure/audit/honest_sums.h"
 
 namespace kbench {
 namespace {

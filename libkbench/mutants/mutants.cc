@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "kbench/error.h"
-#include "libkbench/shortcuts/mutant_rules.h"
+#include "libkbench/mutants/mutant_rules.h"
 
 namespace kbench {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kbench/ops.h"
-#include "libkbench/shortcuts/mutant_rules.h"
+#include "libkbench/mutants/mutant_rules.h"
 
 namespace kbench {
 

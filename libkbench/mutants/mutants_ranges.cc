@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <set>
 
-#include "libkbench/shortcuts/rule_parts.h"
+#include "libkbench/mutants/rule_parts.h"
 
 namespace kbench {
 namespace {

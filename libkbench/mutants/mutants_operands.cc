@@ -4,8 +4,8 @@
 #include <set>
 
 #include "kbench/ops.h"
-#include "libkbench/shortcuts/mutant_rules.h"
-#include "libkbench/shortcuts/rule_parts.h"
+#include "libkbench/mutants/mutant_rules.h"
+#include "libkbench/mutants/rule_parts.h"
 
 namespace kbench {
 namespace {

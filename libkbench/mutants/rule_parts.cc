@@ -1,4 +1,4 @@
-#include "libkbench/shortcuts/rule_parts.h"
+#include "libkbench/mutants/rule_parts.h"
 
 #include <algorithm>
 

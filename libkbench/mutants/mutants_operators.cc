@@ -3,7 +3,7 @@
 
 #include "libkbench/base/text.h"
 #include "libkbench/core/operator_kinds.h"
-#include "libkbench/shortcuts/rule_parts.h"
+#include "libkbench/mutants/rule_parts.h"
 
 namespace kbench {
 namespace {

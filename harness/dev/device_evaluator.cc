@@ -1,3 +1,5 @@
+#include "harness/dev/device_evaluator.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -5,16 +7,18 @@
 #include <string>
 #include <vector>
 
-#include "harness/measure/audit/variant_evaluator.h"
+#include "harness/measure/audit/shortcuts.h"
 #include "harness/measure/eager/eager.h"
 #include "harness/measure/trial/device_draw.h"
 #include "harness/measure/trial/graph_memory.h"
 #include "harness/measure/trial/kernels.h"
 #include "kbench/error.h"
-#include "kbench/shortcuts.h"
 
-namespace kbench::audit {
+namespace kbench::dev {
 namespace {
+
+using audit::Deviation;
+using audit::VariantEvaluator;
 
 constexpr double kRunSeconds = 120;
 constexpr uint64_t kAlignment = 256;
@@ -239,4 +243,4 @@ std::unique_ptr<VariantEvaluator> make_device_evaluator(vulkan::Device& device, 
   return std::make_unique<DeviceEvaluator>(device, task, graph);
 }
 
-}  // namespace kbench::audit
+}  // namespace kbench::dev

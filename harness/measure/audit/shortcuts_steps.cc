@@ -2,7 +2,7 @@
 // they did not depend on each other.
 #include <algorithm>
 
-#include "libkbench/shortcuts/rule_parts.h"
+#include "libkbench/mutants/rule_parts.h"
 
 namespace kbench {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "libkbench/shortcuts/rule_parts.h"
+#include "libkbench/mutants/rule_parts.h"
 
 namespace kbench {
 
