@@ -22,6 +22,11 @@ std::vector<TensorType> same_shapes_to_scalar(const OperatorCall& call) {
   return {{DType::f32, {}}};
 }
 
+std::vector<TensorType> divergence_type(const OperatorCall& call) {
+  require_shape(!call.inputs[0].shape.empty(), "inputs need a dimension of rows");
+  return same_shapes_to_scalar(call);
+}
+
 std::vector<TensorType> triplet_type(const OperatorCall& call) {
   require_shape(call.inputs[0].shape.size() == 2, "inputs must be [rows, features]");
   return same_shapes_to_scalar(call);
@@ -55,7 +60,7 @@ const std::vector<Operator>& loss_operators() {
        .min_inputs = 2,
        .max_inputs = 2,
        .attributes = {},
-       .infer = same_shapes_to_scalar,
+       .infer = divergence_type,
        .flops = flops_per_input<4>},
       {.name = "triplet_margin_loss",
        .formula = "the mean over rows of max(|a - p + 1e-6| - |a - n + 1e-6| + margin, 0), where "
