@@ -10,37 +10,15 @@
 
 #include "harness/measure/eager/eager.h"
 #include "kbench/error.h"
-#include "tests/operators/definition.h"
+#include "tests/operators/table.h"
 
 namespace kbench::eager {
 namespace {
 
 using namespace kbench::definitions;
 
-struct Sizes {
-  std::vector<TensorType> inputs;
-  Attributes attributes;
-};
-
-/// Every number of the call, replaced by what `change` gives for it.
-template <class Change>
-void for_each_number(Sizes& call, Change change) {
-  for (TensorType& type : call.inputs) {
-    for (int64_t& extent : type.shape) extent = change(extent);
-  }
-  for (const auto& [name, value] : Attributes(call.attributes)) {
-    if (const auto* number = std::get_if<int64_t>(&value)) {
-      call.attributes.set(name, change(*number));
-    } else if (const auto* list = std::get_if<std::vector<int64_t>>(&value)) {
-      std::vector<int64_t> changed = *list;
-      for (int64_t& each : changed) each = change(each);
-      call.attributes.set(name, changed);
-    }
-  }
-}
-
-/// One number made absurd wherever it stands: samples with odd extents have no two alike, so that
-/// what belongs together stays together.
+/// One number made absurd wherever it stands: a row's extents are seldom alike, so that what
+/// belongs together mostly stays together.
 void blow_up(Dice& dice, Sizes& call) {
   constexpr std::array kAbsurd = {
       int64_t{65537},         int64_t{INT32_MAX}, int64_t{1} << 31,
@@ -48,13 +26,13 @@ void blow_up(Dice& dice, Sizes& call) {
       (int64_t{1} << 53) + 1, int64_t{1} << 60,   int64_t{INT64_MAX} / 4 - 3,
       int64_t{INT64_MAX}};
   std::set<int64_t> numbers;
-  for_each_number(call, [&](int64_t n) { return *numbers.insert(n).first; });
+  call.for_each_number([&](int64_t n) { return *numbers.insert(n).first; });
   if (numbers.empty()) return;
   const int64_t chosen =
       *std::next(numbers.begin(), dice.between(0, static_cast<int64_t>(numbers.size()) - 1));
   const int64_t absurd =
       kAbsurd[static_cast<size_t>(dice.between(0, static_cast<int64_t>(kAbsurd.size()) - 1))];
-  for_each_number(call, [&](int64_t n) { return n == chosen ? absurd : n; });
+  call.for_each_number([&](int64_t n) { return n == chosen ? absurd : n; });
 }
 
 std::vector<DeviceTraits> devices() {
@@ -86,17 +64,15 @@ class AbsurdPlans : public ::testing::TestWithParam<Family> {};
 
 TEST_P(AbsurdPlans, AreMadeWithinLimitsOrRefused) {
   int planned = 0;
-  for (const Definition& definition : GetParam().definitions()) {
-    if (find_operator(definition.op).is_view) continue;
-    for (uint32_t seed = 1; seed <= 100; ++seed) {
-      Dice dice(seed, Extents::odd);
-      const Sample sample = definition.draw(dice);
-      Sizes sizes{{}, sample.attributes};
-      for (const Array& input : sample.inputs) sizes.inputs.push_back(input.type());
+  for (const Row& row : table(GetParam())) {
+    if (row.call.op->is_view) continue;
+    for (uint32_t seed = 1; seed <= 12; ++seed) {
+      Dice dice(seed);
+      Sizes sizes = sizes_of(row);
       for (int64_t times = dice.between(1, 3); times > 0; --times) blow_up(dice, sizes);
       OperatorCall call;
       try {
-        call = make_call(find_operator(definition.op), sizes.inputs, sizes.attributes);
+        call = make_call(*row.call.op, sizes.inputs, sizes.attributes);
       } catch (const Error&) {
         continue;  // the operator itself has no such sizes
       }

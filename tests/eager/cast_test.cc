@@ -3,6 +3,7 @@
 #include <cstring>
 #include <random>
 
+#include "kbench/reference.h"
 #include "tests/eager/eager_fixture.h"
 
 namespace kbench::eager {
@@ -39,7 +40,7 @@ std::vector<float> numbers(size_t count) {
                                -1e30f,
                                kInfinity,
                                -kInfinity,
-                               std::nanf(""),
+                               kNan,
                                2147483648.f,
                                4294967296.f,
                                -2147483648.f,
@@ -63,9 +64,8 @@ Tensor cast_on_the_host(const OperatorCall& call, const Tensor& x) {
 }
 
 /// The numbers as elements of the type, by the reference, which has tests of its own.
-Tensor tensor_of(const std::vector<float>& values, DType dtype) {
-  Tensor tensor(DType::f32, {static_cast<int64_t>(values.size())});
-  std::copy(values.begin(), values.end(), tensor.data<float>().begin());
+Tensor tensor_as(DType dtype, const std::vector<float>& values) {
+  const Tensor tensor = tensor_of(values);
   return cast_on_the_host(cast_call(tensor.type(), dtype), tensor);
 }
 
@@ -95,9 +95,9 @@ TEST_F(Cast, EveryPairOfTypesMatchesTheReference) {
     for (const DType to : kAll) {
       if ((from == DType::f64 || to == DType::f64) && !device().plan().float64) continue;
       SCOPED_TRACE(std::string(name_of(from)) + " to " + std::string(name_of(to)));
-      const Tensor x = tensor_of(numbers(1031), from);
+      const Tensor x = tensor_as(from, numbers(1031));
       const OperatorCall call = cast_call(x.type(), to);
-      const Tensor y = run(call, plan_call(call, device_traits()), {x})[0];
+      const Tensor y = run(call, {x});
       const auto got = bytes_of(y), truth = bytes_of(cast_on_the_host(call, x));
       for (size_t i = 0; i < got.size(); ++i) {
         ASSERT_EQ(got[i], truth[i]) << "element " << i / size_of(to);
@@ -115,7 +115,7 @@ TEST_F(Cast, EveryTailAndManyWorkgroupsAreCovered) {
                                  {DType::i64, DType::u8}}) {
     for (const size_t n : {1, 2, 3, 4, 5, 4095, 4096, 4097, 40003}) {
       SCOPED_TRACE(std::string(name_of(from)) + " to " + std::string(name_of(to)));
-      const Tensor x = tensor_of(numbers(n), from);
+      const Tensor x = tensor_as(from, numbers(n));
       const OperatorCall call = cast_call(x.type(), to);
       const Tensor y = run(call, plan_call(call, traits), {x})[0];
       EXPECT_EQ(bytes_of(y), bytes_of(cast_on_the_host(call, x))) << n;

@@ -1,4 +1,4 @@
-// Running single operators on the device, between guards, against the reference.
+// Running single operators on the device, between guards, against their definitions.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -7,75 +7,31 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <memory>
-#include <set>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/measure/eager/eager.h"
 #include "harness/measure/eager/storage.h"
-#include "kbench/compare.h"
 #include "kbench/graph.h"
-#include "kbench/random.h"
-#include "kbench/reference.h"
 #include "libkbench/base/half.h"
+#include "tests/eager/planned.h"
 #include "tests/vulkan/device_fixture.h"
 
 namespace kbench::eager {
 
+using definitions::call_of;
+using definitions::Example;
+using definitions::Row;
+using definitions::row_of;
+
 inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-/// A call and where its inputs come from.
-struct Case {
-  std::string op;
-  std::vector<Shape> inputs;
-  Attributes attributes = {};
-  Distribution distribution = normal();
-  double relative = 1e-5;
-};
-
-/// An NVIDIA data-centre GPU, as far as plans see it.
-inline DeviceTraits large_gpu() {
-  DeviceTraits traits;
-  traits.subgroup_size = 32;
-  traits.max_shared_memory = 49152;
-  traits.max_invocations = 1024;
-  traits.max_group_count[0] = 2147483647;
-  traits.max_group_count[1] = traits.max_group_count[2] = 65535;
-  return traits;
-}
-
-inline OperatorCall call_of(const Case& c) {
-  std::vector<TensorType> types;
-  for (const Shape& shape : c.inputs) types.push_back({DType::f32, shape});
-  return make_call(find_operator(c.op), types, c.attributes);
-}
-
-inline std::vector<Tensor> draw_inputs(const Case& c) {
-  std::vector<Tensor> inputs;
-  for (size_t i = 0; i < c.inputs.size(); ++i) {
-    inputs.push_back(
-        draw(c.distribution, {7, 1, "input" + std::to_string(i)}, {DType::f32, c.inputs[i]}));
-  }
-  return inputs;
-}
-
-/// The reference's result in float64.
-inline std::vector<Tensor> truth_of(const OperatorCall& call, const std::vector<Tensor>& inputs) {
-  Graph graph;
-  std::vector<Value> values;
-  NamedTensors given;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const std::string name = "input" + std::to_string(i);
-    values.push_back(graph.input(name, inputs[i].shape(), normal(), inputs[i].dtype()));
-    given[name] = inputs[i];
-  }
-  for (const Value& value : graph.apply(*call.op, values, call.attributes)) graph.output(value);
-  ReferenceOptions options;
-  options.precision = Precision::f64;
-  options.threads = 2;
-  return run_reference(graph, given, options);
+inline Tensor tensor_of(const std::vector<float>& values) {
+  Tensor tensor(DType::f32, {static_cast<int64_t>(values.size())});
+  std::copy(values.begin(), values.end(), tensor.data<float>().begin());
+  return tensor;
 }
 
 // --- floats in storage of 16 bits ----------------------------------------------------------------
@@ -113,14 +69,6 @@ inline Tensor rounded(const Tensor& tensor, DType real) {
 inline std::vector<Tensor> rounded(std::vector<Tensor> tensors, DType real) {
   for (Tensor& tensor : tensors) tensor = rounded(tensor, real);
   return tensors;
-}
-
-/// One unit in the last place of a number of that size.
-inline double last_place(double value, DType real) {
-  const bool f16 = real == DType::f16;
-  const int least = f16 ? -14 : -126, bits = f16 ? 10 : 7;
-  const double size = std::max(std::abs(value), std::ldexp(1.0, least));
-  return std::ldexp(1.0, std::ilogb(size) - bits);
 }
 
 class EagerTest : public vulkan::DeviceTest {
@@ -195,65 +143,34 @@ class EagerTest : public vulkan::DeviceTest {
     return results;
   }
 
-  void expect_close(const std::vector<Tensor>& got, const std::vector<Tensor>& truth,
-                    double relative) {
-    ASSERT_EQ(got.size(), truth.size());
-    for (size_t i = 0; i < got.size(); ++i) {
-      const Comparison found = compare(got[i], truth[i], relative);
-      EXPECT_TRUE(found.passed()) << describe(found, got[i].shape(), relative);
-    }
+  /// One output, planned for the device.
+  Tensor run(const OperatorCall& call, const std::vector<Tensor>& inputs, DType real = DType::f32) {
+    return run(call, plan_call(call, device_traits(), real), inputs, real)[0];
   }
 
-  /// Of results that were stored as `real`: one unit in the last place is allowed besides.
-  void expect_close(const std::vector<Tensor>& got, const std::vector<Tensor>& truth,
-                    double relative, DType real) {
-    if (real == DType::f32) return expect_close(got, truth, relative);
-    ASSERT_EQ(got.size(), truth.size());
-    for (size_t o = 0; o < got.size(); ++o) {
-      if (got[o].dtype() != DType::f32) {
-        expect_close({got[o]}, {truth[o]}, relative);
-        continue;
-      }
-      ASSERT_EQ(got[o].shape(), truth[o].shape());
-      double squares = 0;
-      for (int64_t i = 0; i < got[o].elements(); ++i) squares += std::pow(truth[o].at(i), 2);
-      const double rms = std::sqrt(squares / static_cast<double>(got[o].elements()));
-      for (int64_t i = 0; i < got[o].elements(); ++i) {
-        const double g = got[o].at(i), t = truth[o].at(i);
-        if (g == t) continue;
-        const double place =
-            last_place(std::max(std::abs(t), std::isfinite(g) ? std::abs(g) : 0), real);
-        const double allowed = place + relative * (rms + std::abs(t));
-        // Too large for float16, or nearly.
-        const bool infinite = real == DType::f16 && std::abs(t) + allowed > 65504 &&
-                              std::isinf(g) && std::signbit(g) == std::signbit(t);
-        ASSERT_TRUE(infinite || std::abs(g - t) <= allowed)
-            << "output " << o << ", element " << i << ": " << g << " for " << t;
+  /// The inputs as they are stored, and the definition's answer to those.
+  static Example stored(Example example, DType real) {
+    if (real == DType::f32) return example;
+    for (definitions::Array& input : example.inputs) {
+      const Tensor tensor = rounded(definitions::tensor_of(input), real);
+      for (size_t i = 0; i < input.values.size(); ++i) {
+        input.values[i] = tensor.at(static_cast<int64_t>(i));
       }
     }
+    const auto& definition = definitions::definition_of(example.call.op->name);
+    example.answer = definition.work_out(example.call, example.inputs);
+    return example;
   }
 
-  /// The case on the device against the reference, planned for `traits`.
-  CallPlan check(const Case& c, const DeviceTraits& traits, DType real = DType::f32) {
-    const OperatorCall call = call_of(c);
-    return check(c, call, plan_call(call, traits, real), real);
-  }
-  CallPlan check(const Case& c, const OperatorCall& call, CallPlan plan, DType real) {
-    const std::vector<Tensor> inputs = rounded(draw_inputs(c), real);
-    std::string trace = c.op + " in " + std::string(name_of(real));
-    for (const Shape& shape : c.inputs) trace += " " + to_string(shape);
-    const testing::ScopedTrace scope(__FILE__, __LINE__, trace);
-    expect_close(run(call, plan, inputs, real), truth_of(call, inputs), c.relative, real);
-    return plan;
+  /// The plan gives the answer to inputs that are stored; `error` in place of the definition's.
+  void expect_runs(const Example& example, const CallPlan& plan, DType real,
+                   std::optional<double> error = {}) {
+    SCOPED_TRACE(definitions::text_of(example.call) + " in " + std::string(name_of(real)));
+    definitions::expect_answer(
+        run(example.call, plan, definitions::tensors_of(example.inputs), real),
+        example.answer.outputs,
+        error.value_or(definitions::definition_of(example.call.op->name).float_error), real);
   }
 };
-
-/// Value of a launch's macro; empty when it has none.
-inline std::string macro(const Launch& launch, const std::string& name) {
-  for (const auto& [key, value] : launch.macros) {
-    if (key == name) return value;
-  }
-  return "";
-}
 
 }  // namespace kbench::eager

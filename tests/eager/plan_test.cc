@@ -5,9 +5,6 @@
 #include <map>
 #include <set>
 
-#include "harness/measure/eager/convolution.h"
-#include "harness/measure/eager/gemm.h"
-#include "harness/measure/eager/storage.h"
 #include "harness/measure/vulkan/compiler.h"
 #include "harness/measure/vulkan/embedded.h"
 #include "harness/measure/vulkan/spirv_khr.h"
@@ -124,7 +121,7 @@ TEST(Plans, ShadersOfTheLargestPresetCompileWithinAGpusLimits) {
 
 TEST(Plans, GroupsOverTheLimitOfXWrapIntoY) {
   DeviceTraits traits;
-  const OperatorCall call = call_of({"relu", {{4096, 393216}}});
+  const OperatorCall call = call_of("relu 4096x393216");
   const Launch launch = plan_call(call, traits).launches[0];
   EXPECT_GT(launch.groups[1], 1u);
   EXPECT_GE(uint64_t{launch.groups[0]} * launch.groups[1], uint64_t{4096} * 393216 / 4096);
@@ -132,9 +129,8 @@ TEST(Plans, GroupsOverTheLimitOfXWrapIntoY) {
 }
 
 TEST(Plans, TensorsTooLargeForTheKernelsCountersAreRefused) {
-  const Error error = error_of([] {
-    plan_call(call_of({"add", {{5, 2147483647}, {5, 2147483647}}}), large_gpu());
-  });
+  const Error error =
+      error_of([] { plan_call(call_of("add 5x2147483647 5x2147483647"), large_gpu()); });
   EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
 }
 
@@ -142,7 +138,7 @@ TEST(Plans, TensorsTooLargeForTheKernelsCountersAreRefused) {
 TEST(Plans, RowsTooLongToCountAreRefused) {
   const auto sum_of = [](int64_t n) {
     return error_of([&] {
-             plan_call(call_of({"sum", {{n}}, {{"axis", int64_t{0}}}}), large_gpu());
+             plan_call(call_of("sum " + std::to_string(n) + " axis=0"), large_gpu());
              throw Error(ErrorCode::kInternal, "planned");
            })
         .message();
@@ -183,9 +179,9 @@ DeviceTraits gpu_with_matrices() {
 }
 
 /// Of the plan's launches, whose products run on matrix units: '1', elsewhere: '0'.
-std::string products_of(const Case& c, const DeviceTraits& traits, DType real) {
+std::string products_of(std::string_view line, const DeviceTraits& traits, DType real) {
   std::string products;
-  for (const Launch& launch : plan_call(call_of(c), traits, real).launches) {
+  for (const Launch& launch : plan_call(call_of(line), traits, real).launches) {
     const std::string matrices = macro(launch, "MATRICES");
     products += matrices;
     EXPECT_EQ(launch.subgroup_size, matrices == "1" ? 32u : 0u) << launch.shader;
@@ -201,7 +197,7 @@ TEST(MatrixUnits, AreNamedWhereTheyMultiply) {
 }
 
 TEST(MatrixUnits, MultiplyHalvesOfATypeTheyHave) {
-  const Case product = {"linear", {{512, 1024}, {2048, 1024}, {2048}}};
+  const char* product = "linear 512x1024 2048x1024 2048";
   DeviceTraits only_float16 = gpu_with_matrices();
   only_float16.bfloat16_matrices = false;
   EXPECT_EQ(products_of(product, gpu_with_matrices(), DType::f32), "0");
@@ -212,39 +208,66 @@ TEST(MatrixUnits, MultiplyHalvesOfATypeTheyHave) {
   EXPECT_EQ(products_of(product, large_gpu(), DType::f16), "0");
 }
 
-Attributes plain_convolution() {
-  using List = std::vector<int64_t>;
-  return {{"stride", List{1, 1}},
-          {"padding", List{1, 1}},
-          {"dilation", List{1, 1}},
-          {"groups", int64_t{1}}};
-}
-
 TEST(MatrixUnits, TakeAConvolutionFromMinimalFiltering) {
-  const Case c = {"conv2d", {{16, 128, 64, 64}, {256, 128, 3, 3}}, plain_convolution()};
+  const char* line = "conv2d 16x128x64x64 256x128x3x3 padding=1";
   const auto shader = [&](const DeviceTraits& traits, DType real) {
-    return plan_call(call_of(c), traits, real).launches.front().shader;
+    return plan_call(call_of(line), traits, real).launches.front().shader;
   };
   EXPECT_EQ(shader(large_gpu(), DType::f16), "winograd_weight.comp");
   EXPECT_EQ(shader(gpu_with_matrices(), DType::f32), "winograd_weight.comp");
-  const CallPlan plan = plan_call(call_of(c), gpu_with_matrices(), DType::f16);
+  const CallPlan plan = plan_call(call_of(line), gpu_with_matrices(), DType::f16);
   ASSERT_EQ(plan.launches.size(), 3u);
   EXPECT_EQ(plan.launches[0].shader, "conv_channels_last.comp");
   EXPECT_EQ(plan.launches[1].shader, "conv_pack.comp");
   EXPECT_TRUE(plan.launches[1].beside_last);
   EXPECT_EQ(plan.launches[2].shader, "conv_gemm.comp");
   EXPECT_FALSE(plan.launches[2].beside_last);
-  EXPECT_EQ(products_of(c, gpu_with_matrices(), DType::f16), "1");
+  EXPECT_EQ(products_of(line, gpu_with_matrices(), DType::f16), "1");
 }
 
 TEST(MatrixUnits, ReadAnInputOfThreeChannelsAsItLies) {
-  const Case c = {"conv2d", {{64, 3, 224, 224}, {128, 3, 11, 11}}, plain_convolution()};
-  EXPECT_EQ(plan_call(call_of(c), gpu_with_matrices(), DType::f16).launches.front().shader,
+  const OperatorCall call = call_of("conv2d 64x3x224x224 128x3x11x11 padding=1");
+  EXPECT_EQ(plan_call(call, gpu_with_matrices(), DType::f16).launches.front().shader,
             "conv_gemm.comp");
 }
 
+/// What a large GPU launches first and last.
+TEST(Plans, AreOfTheKernelsForTheirSizes) {
+  const struct {
+    const char *line, *first, *last;
+    size_t launches;
+  } cases[] = {
+      {"permute 2x128x64 axes=0,2,1", "transpose.comp", "transpose.comp", 1},
+      {"permute 2x12x6x64 axes=0,2,1,3", "copy.comp", "copy.comp", 1},
+      {"conv2d 16x128x128x128 128x128x3x3 padding=1", "winograd_weight.comp",
+       "winograd_output.comp", 3},
+      {"conv2d 16x4x128x128 64x4x3x1 padding=1", "conv_gemm.comp", "conv_gemm.comp", 1},
+      {"conv2d 10x992x7x7 32x992x3x3 padding=1", "conv_gemm.comp", "gemm_merge.comp", 2},
+  };
+  for (const auto& [line, first, last, count] : cases) {
+    const CallPlan plan = plan_call(call_of(line), large_gpu());
+    EXPECT_EQ(plan.launches.front().shader, first) << line;
+    EXPECT_EQ(plan.launches.back().shader, last) << line;
+    EXPECT_EQ(plan.launches.size(), count) << line;
+  }
+  const OperatorCall rows = call_of("permute 2x12x6x64 axes=0,2,1,3");
+  EXPECT_EQ(macro(plan_call(rows, large_gpu()).launches[0], "WIDTH"), "4");
+  // A launch a step and layer.
+  const OperatorCall layers = call_of("gru 16x4x8 hidden=12 bidirectional=1 batch_first=0");
+  EXPECT_LE(plan_call(layers, large_gpu()).launches.size(), 16u + 4u);
+}
+
+TEST(Plans, MinimalFilteringTakesWindowsItCanSplit) {
+  for (const char* line :
+       {"conv2d 2x6x11x13 20x6x2x3", "conv2d 2x6x11x13 20x6x6x3",
+        "conv2d 2x6x11x13 20x6x3x3 stride=2,1", "conv2d 2x6x11x13 20x6x3x3 dilation=2,1",
+        "conv1d 2x6x31 20x6x3", "conv_transpose2d 2x6x9x7 6x20x3x3 stride=1,2"}) {
+    EXPECT_FALSE(plan_winograd(describe_convolution(call_of(line)), large_gpu())) << line;
+  }
+}
+
 TEST(Plans, HalvesHaveAsManyBytesInFlightAsFloats) {
-  const OperatorCall call = call_of({"relu", {{64, 4096}}});
+  const OperatorCall call = call_of("relu 64x4096");
   const Launch floats = plan_call(call, large_gpu()).launches[0];
   const Launch halves = plan_call(call, large_gpu(), DType::f16).launches[0];
   EXPECT_EQ(2 * std::stoi(macro(floats, "QUADS")), std::stoi(macro(halves, "QUADS")));
@@ -285,31 +308,18 @@ TEST(MatrixUnits, ShadersOfEveryTileCompileAndSayWhatTheirMatricesAreFor) {
   bool along = false;
   for (const GemmTile& tile : tiles(true)) {
     const DType real = along ? DType::bf16 : DType::f16;
-    const Case product = {"matmul",
-                          {{520, 512}, {512, 520}},
-                          {{"transpose_a", int64_t{along}}, {"transpose_b", int64_t{along}}}};
-    GemmProblem problem;
-    problem.m = problem.n = along ? 512 : 520;
-    problem.k = 512;
-    problem.a_along_m = along;
-    problem.b_along_n = !along;
-    problem.stored = real;
-    problem.a = input(0);
-    problem.b = input(1);
-    problem.c = output(0);
-    const CallPlan plan = with_storage(plan_gemm(problem, with_splits(tile, 512, 1), large_gpu()),
-                                       stored_call(call_of(product), real), large_gpu());
+    const OperatorCall call = call_of(along ? "matmul 512x512 520x512 transpose_a=1 transpose_b=1"
+                                            : "matmul 520x512 512x520");
+    const CallPlan plan = plan_tile(call, tile, 1, large_gpu(), real);
     expect_compiles(compiler, plan.launches[0], tile, real);
     along = !along;
   }
   for (const GemmTile& tile : {tiles(true).front(), tiles(true).back()}) {
-    for (const int64_t window : {1, 3}) {
-      const Case c = {"conv2d", {{2, 64, 16, 16}, {256, 64, window, window}}, plain_convolution()};
-      const OperatorCall call = stored_call(call_of(c), DType::f16);
+    for (const char* weight : {"256x64x1x1", "256x64x3x3"}) {
+      const OperatorCall call = call_of("conv2d 2x64x16x16 " + std::string(weight) + " padding=1");
       for (const bool channels_last : {false, true}) {
-        const DeviceTraits traits = gpu_with_matrices();
         const CallPlan plan =
-            with_storage(plan_product(call, tile, 1, traits, channels_last), call, traits);
+            plan_tile(call, tile, 1, gpu_with_matrices(), DType::f16, channels_last);
         expect_compiles(compiler, plan.launches.back(), tile, DType::f16);
       }
     }

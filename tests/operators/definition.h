@@ -5,7 +5,6 @@
 
 #include <functional>
 #include <random>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,43 +49,22 @@ void for_each_index(const Shape& shape, Visit visit) {
   }
 }
 
-/// How extents are chosen.
-enum class Extents {
-  odd,  ///< small, no two of a call alike, none a power of two: nothing fits by accident
-  any,  ///< from 1 up, repeats allowed
-};
-
-/// Chooses shapes, attributes and elements, the same from the same seed.
+/// Chooses shapes and elements, the same from the same seed.
 class Dice {
  public:
-  Dice(uint32_t seed, Extents extents) : engine_(seed), extents_(extents) {}
+  explicit Dice(uint32_t seed) : engine_(seed) {}
 
   int64_t between(int64_t lo, int64_t hi);  ///< lo <= n <= hi
   bool coin() { return between(0, 1) == 1; }
-  double real(double lo, double hi);
-  /// An extent that is a multiple of `factor`.
-  int64_t extent(int64_t factor = 1);
-  /// An extent of a window: small, no two alike, though one may be like an extent.
-  int64_t kernel();
-  Shape shape(int64_t min_rank, int64_t max_rank);
+  Shape shape(int64_t min_rank, int64_t max_rank);  ///< of extents from 1 to 7
 
-  Array normal(Shape shape, double deviation = 1);
+  Array normal(Shape shape, double mean = 0, double deviation = 1);
   Array uniform(Shape shape, double lo, double hi);
-  Array integers(Shape shape, int64_t below, DType dtype);  ///< 0 <= element < below
+  /// lo <= element < hi
+  Array integers(Shape shape, int64_t lo, int64_t hi, DType dtype);
 
  private:
-  /// One of the smallest multiples of `factor` not used yet and no power of two.
-  int64_t unused(std::set<int64_t>& used, int64_t factor, int64_t choices);
-
   std::mt19937 engine_;
-  Extents extents_;
-  std::set<int64_t> used_, used_kernels_;
-};
-
-/// One call as drawn.
-struct Sample {
-  std::vector<Array> inputs;
-  Attributes attributes;
 };
 
 /// What an operator makes of a call, and the floating-point operations it took.
@@ -95,12 +73,16 @@ struct Answer {
   double flops = 0;
 };
 
+using WorkOut = Answer(const OperatorCall& call, const std::vector<Array>& inputs);
+
 struct Definition {
   std::string op;
-  std::function<Sample(Dice&)> draw;
   /// The attributes are those of a complete call: every one the operator declares is there.
-  std::function<Answer(const OperatorCall& call, const std::vector<Array>& inputs)> work_out;
+  std::function<WorkOut> work_out;
   double float_error = 1e-5;  ///< of float32 arithmetic, relative to the output's RMS and element
+  /// Of the reference, in units of the last place of a number as large as the RMS and the element
+  /// together; 0: what is computed in double and rounded once.
+  double reference_units = 8;
 };
 
 /// The families' tables, one a file.
@@ -119,9 +101,9 @@ struct Family {
   std::vector<Definition> (*definitions)();
 };
 const std::vector<Family>& families();
+/// Of the operator of that name.
+const Definition& definition_of(std::string_view op);
 
-/// A sample's call: types inferred, attributes completed.
-OperatorCall call_of(const Definition& definition, const Sample& sample);
 /// "conv2d(f32 [3, 5, 7], ..., stride=[2])", for a failing test's trace.
 std::string text_of(const OperatorCall& call);
 

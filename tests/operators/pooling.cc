@@ -41,26 +41,6 @@ int64_t windows(const Dimension& d, bool ceil_mode) {
   return ceil_mode && left_over && at < d.in ? count + 1 : count;
 }
 
-Sample draw_pool(Dice& dice, size_t dims, bool dilated) {
-  std::vector<int64_t> kernel, stride, padding, dilation;
-  Shape spatial;
-  for (size_t d = 0; d < dims; ++d) {
-    kernel.push_back(dice.kernel());
-    stride.push_back(dice.between(1, 4));
-    padding.push_back(dice.between(0, kernel[d] / 2));
-    dilation.push_back(dilated ? dice.between(1, 3) : 1);
-    int64_t extent = dice.extent();
-    while (extent + 2 * padding[d] < dilation[d] * (kernel[d] - 1) + 1) extent += dice.extent();
-    spatial.push_back(extent);
-  }
-  Shape x = {dice.extent(), dice.extent()};
-  x.insert(x.end(), spatial.begin(), spatial.end());
-  Sample sample{{dice.normal(x)}, {{"kernel", kernel}, {"stride", stride}, {"padding", padding}}};
-  if (dilated) sample.attributes.set("dilation", dilation);
-  if (dice.coin()) sample.attributes.set("ceil_mode", dice.between(0, 1));
-  return sample;
-}
-
 Answer pool(const OperatorCall& call, const std::vector<Array>& in) {
   const bool largest = call.op->name.starts_with("max");
   const auto dimensions = dimensions_of(call);
@@ -93,13 +73,6 @@ Answer pool(const OperatorCall& call, const std::vector<Array>& in) {
   return answer;
 }
 
-Sample draw_adaptive(Dice& dice) {
-  const Array x = dice.normal(dice.shape(4, 4));
-  const std::vector<int64_t> output = {dice.extent(), dice.extent()};
-  if (dice.between(0, 3) == 0) return {{x}, {{"output", output[0]}}};
-  return {{x}, {{"output", output}}};
-}
-
 /// Cell i of n covers [i, i + 1) / n of the dimension: every element it overlaps belongs to it.
 bool overlaps(int64_t element, int64_t in, int64_t cell, int64_t out) {
   return element * out < (cell + 1) * in && (element + 1) * out > cell * in;
@@ -129,15 +102,13 @@ Answer adaptive(const OperatorCall& call, const std::vector<Array>& in) {
 }  // namespace
 
 std::vector<Definition> pooling_definitions() {
-  std::vector<Definition> all;
-  for (bool largest : {true, false}) {
-    for (size_t dims = 1; dims <= 3; ++dims) {
-      all.push_back({(largest ? "max_pool" : "avg_pool") + std::to_string(dims) + "d",
-                     [=](Dice& dice) { return draw_pool(dice, dims, largest); }, pool});
-    }
-  }
-  all.push_back({"adaptive_avg_pool2d", draw_adaptive, adaptive});
-  return all;
+  return {{"max_pool1d", pool},
+          {"max_pool2d", pool},
+          {"max_pool3d", pool},
+          {"avg_pool1d", pool},
+          {"avg_pool2d", pool},
+          {"avg_pool3d", pool},
+          {"adaptive_avg_pool2d", adaptive}};
 }
 
 }  // namespace kbench::definitions

@@ -10,29 +10,6 @@ namespace {
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-Sample draw_recurrent(Dice& dice, int64_t gates, int64_t states) {
-  const int64_t batch = dice.extent(), steps = dice.extent(), features = dice.extent();
-  const int64_t hidden = dice.extent(), layers = dice.between(1, 3), both = dice.between(0, 1);
-  const bool batch_first = dice.coin();
-  Sample sample{
-      {dice.normal(batch_first ? Shape{batch, steps, features} : Shape{steps, batch, features})},
-      {{"hidden", hidden},
-       {"layers", layers},
-       {"bidirectional", both},
-       {"batch_first", int64_t{batch_first}}}};
-  for (int64_t i = 0; i < states; ++i) {
-    sample.inputs.push_back(dice.normal({layers * (1 + both), batch, hidden}));
-  }
-  for (int64_t cell = 0; cell < layers * (1 + both); ++cell) {
-    const int64_t in = cell < 1 + both ? features : hidden * (1 + both);
-    for (const Shape& shape : {Shape{gates * hidden, in}, Shape{gates * hidden, hidden},
-                               Shape{gates * hidden}, Shape{gates * hidden}}) {
-      sample.inputs.push_back(dice.normal(shape, 0.4));
-    }
-  }
-  return sample;
-}
-
 /// A cell's weights: W, U, b, d.
 struct Cell {
   const Array *w, *u, *b, *d;
@@ -136,14 +113,10 @@ Answer recurrent(const OperatorCall& call, const std::vector<Array>& in, size_t 
 
 std::vector<Definition> recurrent_definitions() {
   return {
-      {"lstm", [](Dice& dice) { return draw_recurrent(dice, 4, 2); },
-       [](const OperatorCall& call, const std::vector<Array>& in) {
-         return recurrent(call, in, 2, lstm_step);
-       }},
-      {"gru", [](Dice& dice) { return draw_recurrent(dice, 3, 1); },
-       [](const OperatorCall& call, const std::vector<Array>& in) {
-         return recurrent(call, in, 1, gru_step);
-       }},
+      {"lstm", [](const OperatorCall& call,
+                  const std::vector<Array>& in) { return recurrent(call, in, 2, lstm_step); }},
+      {"gru", [](const OperatorCall& call,
+                 const std::vector<Array>& in) { return recurrent(call, in, 1, gru_step); }},
   };
 }
 

@@ -54,15 +54,6 @@ struct Line {
   static bool less(double a, double b) { return a < b; }
 };
 
-Sample draw_line(Dice& dice, bool ties, double deviation) {
-  Array x = dice.normal(dice.shape(1, 4), deviation);
-  if (ties) {
-    for (double& v : x.values) v = std::round(v);
-  }
-  const int64_t axis = dice.between(0, static_cast<int64_t>(x.shape.size()) - 1);
-  return {{std::move(x)}, {{"axis", axis}}};
-}
-
 /// Calls visit(index of the line's first element, line) for every line along the axis.
 template <class Visit>
 void for_each_line(const OperatorCall& call, const Array& x, Visit visit) {
@@ -80,49 +71,39 @@ void for_each_line(const OperatorCall& call, const Array& x, Visit visit) {
 /// A number a line, the dimension dropped or kept with an extent of 1.
 Definition reduction(const char* op, double (*of_line)(const Line& line),
                      DType dtype = DType::f32) {
-  Definition d;
-  d.op = op;
-  d.draw = [](Dice& dice) {
-    Sample sample = draw_line(dice, dice.coin(), 3);
-    if (dice.coin()) sample.attributes.set("keepdim", dice.between(0, 1));
-    return sample;
-  };
-  d.work_out = [of_line, dtype](const OperatorCall& call, const std::vector<Array>& in) {
-    const bool keep = call.attributes.flag("keepdim");
-    const int64_t axis = call.attributes.integer("axis");
-    Shape shape = in[0].shape;
-    if (keep) {
-      shape.at(static_cast<size_t>(axis)) = 1;
-    } else {
-      shape.erase(shape.begin() + axis);
-    }
-    Answer answer{{Array(shape, dtype)}, 0};
-    for_each_line(call, in[0], [&](Index i, size_t, const std::vector<double>& x) {
-      if (!keep) i.erase(i.begin() + axis);
-      answer.outputs[0].at(i) = of_line({x, answer.flops});
-    });
-    return answer;
-  };
-  return d;
+  return {op, [of_line, dtype](const OperatorCall& call, const std::vector<Array>& in) {
+            const bool keep = call.attributes.flag("keepdim");
+            const int64_t axis = call.attributes.integer("axis");
+            Shape shape = in[0].shape;
+            if (keep) {
+              shape.at(static_cast<size_t>(axis)) = 1;
+            } else {
+              shape.erase(shape.begin() + axis);
+            }
+            Answer answer{{Array(shape, dtype)}, 0};
+            for_each_line(call, in[0], [&](Index i, size_t, const std::vector<double>& x) {
+              if (!keep) i.erase(i.begin() + axis);
+              answer.outputs[0].at(i) = of_line({x, answer.flops});
+            });
+            return answer;
+          }};
 }
 
 /// A line for a line.
 Definition along_axis(const char* op, std::vector<double> (*of_line)(const Line& line),
-                      double deviation = 3) {
-  Definition d;
-  d.op = op;
-  d.draw = [deviation](Dice& dice) { return draw_line(dice, false, deviation); };
-  d.work_out = [of_line](const OperatorCall& call, const std::vector<Array>& in) {
-    Answer answer{{Array(in[0].shape)}, 0};
-    for_each_line(call, in[0], [&](Index i, size_t axis, const std::vector<double>& x) {
-      for (double v : of_line({x, answer.flops})) {
-        answer.outputs[0].at(i) = v;
-        ++i[axis];
-      }
-    });
-    return answer;
-  };
-  return d;
+                      double units = 8) {
+  return {op,
+          [of_line](const OperatorCall& call, const std::vector<Array>& in) {
+            Answer answer{{Array(in[0].shape)}, 0};
+            for_each_line(call, in[0], [&](Index i, size_t axis, const std::vector<double>& x) {
+              for (double v : of_line({x, answer.flops})) {
+                answer.outputs[0].at(i) = v;
+                ++i[axis];
+              }
+            });
+            return answer;
+          },
+          1e-5, units};
 }
 
 template <class Step>
@@ -170,16 +151,18 @@ std::vector<Definition> reduction_definitions() {
           "argmin", [](const Line& l) { return l.first(Line::less); }, DType::i64),
       reduction("norm", [](const Line& l) { return l.norm(); }),
       reduction("logsumexp", [](const Line& l) { return l.logsumexp(); }),
-      along_axis("cumsum",
-                 [](const Line& l) {
-                   return scanned(l, 0, [](double total, double v) { return total + v; });
-                 }),
+      along_axis(
+          "cumsum",
+          [](const Line& l) {
+            return scanned(l, 0, [](double total, double v) { return total + v; });
+          },
+          0),
       along_axis(
           "cumprod",
           [](const Line& l) {
             return scanned(l, 1, [](double product, double v) { return product * v; });
           },
-          1),
+          0),
       along_axis("softmax", softmax),
       along_axis("log_softmax", log_softmax),
   };

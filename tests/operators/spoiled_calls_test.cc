@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "kbench/error.h"
-#include "tests/operators/definition.h"
+#include "tests/operators/table.h"
 
 namespace kbench::definitions {
 namespace {
@@ -18,11 +18,6 @@ using ::testing::HasSubstr;
 
 constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
 constexpr int64_t kSmallest = std::numeric_limits<int64_t>::min();
-
-struct Spoiled {
-  std::vector<TensorType> inputs;
-  Attributes attributes;
-};
 
 size_t place(Dice& dice, size_t size) {
   return static_cast<size_t>(dice.between(0, static_cast<int64_t>(size) - 1));
@@ -68,7 +63,7 @@ AttributeValue spoiled_value(Dice& dice, const AttributeValue& value) {
   return value;
 }
 
-void spoil(Dice& dice, Spoiled& call) {
+void spoil(Dice& dice, Sizes& call) {
   switch (dice.between(0, 9)) {
     case 0:
       if (!call.inputs.empty()) call.inputs.pop_back();
@@ -101,24 +96,7 @@ void spoil(Dice& dice, Spoiled& call) {
   }
 }
 
-/// Small enough to walk through.
-bool is_small(const OperatorCall& call) {
-  if (call.op->flops != nullptr && !(call.op->flops(call) < 1e5)) return false;
-  double elements = 0;
-  for (const auto* types : {&call.inputs, &call.outputs}) {
-    for (const TensorType& type : *types) elements += static_cast<double>(type.elements());
-  }
-  for (const auto& [name, value] : call.attributes) {
-    const auto* integer = std::get_if<int64_t>(&value);
-    const auto* list = std::get_if<std::vector<int64_t>>(&value);
-    for (int64_t n : list ? *list : std::vector<int64_t>{integer ? *integer : 0}) {
-      if (n > 10000 || n < -10000) return false;
-    }
-  }
-  return elements < 1e5;
-}
-
-void expect_named(const Error& error, const Definition& definition, const Spoiled& call) {
+void expect_named(const Error& error, const Definition& definition, const Sizes& call) {
   EXPECT_EQ(error.code(), ErrorCode::kShape);
   EXPECT_EQ(error.message().rfind(definition.op + "(", 0), 0u) << error.message();
   constexpr size_t kShown = 24;  // of the many weights a recurrent layer may have
@@ -132,7 +110,7 @@ void expect_right(const Definition& definition, const OperatorCall& call) {
   for (const TensorType& output : call.outputs) EXPECT_GT(output.bytes(), 0);
   EXPECT_GE(least_bytes(call), 0);
   EXPECT_GE(call.op->flops ? call.op->flops(call) : 0, 0);
-  if (!is_small(call)) return;
+  if (!is_quick(call)) return;
   std::vector<Array> inputs;
   for (const TensorType& type : call.inputs) inputs.emplace_back(type.shape, type.dtype);
   const Answer answer = definition.work_out(call, inputs);
@@ -147,11 +125,13 @@ class SpoiledCalls : public ::testing::TestWithParam<Family> {};
 TEST_P(SpoiledCalls, AreRefusedByNameOrTakenRightly) {
   int refused = 0, taken = 0;
   for (const Definition& definition : GetParam().definitions()) {
+    std::vector<Row> rows;
+    for (const Row& row : table(GetParam())) {
+      if (row.call.op->name == definition.op) rows.push_back(row);
+    }
     for (uint32_t seed = 1; seed <= 300; ++seed) {
-      Dice dice(seed, Extents::any);
-      const Sample sample = definition.draw(dice);
-      Spoiled call{{}, sample.attributes};
-      for (const Array& input : sample.inputs) call.inputs.push_back(input.type());
+      Dice dice(seed);
+      Sizes call = sizes_of(rows[place(dice, rows.size())]);
       for (int64_t times = dice.between(1, 2); times > 0; --times) spoil(dice, call);
       std::string trace = definition.op + ", seed " + std::to_string(seed);
       for (const TensorType& type : call.inputs) trace += ", " + to_string(type);
