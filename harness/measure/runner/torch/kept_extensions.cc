@@ -26,14 +26,14 @@ constexpr const char* kPrefix = "extensions-";
 constexpr size_t kMostFiles = 64;
 constexpr size_t kMostBytes = size_t{64} << 20;      ///< of one source
 constexpr uint64_t kMostKept = uint64_t{512} << 20;  ///< of all sources
-constexpr int kFolder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+constexpr int kOpenFolder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 bool is_kept(std::string_view file) { return file.ends_with(".so") || file.ends_with(".made_by"); }
 
 /// The names in a folder, without "." and "..".
 std::vector<std::string> names_in(int folder) {
   std::vector<std::string> names;
-  const int own = openat(folder, ".", kFolder);
+  const int own = openat(folder, ".", kOpenFolder);
   const std::unique_ptr<DIR, int (*)(DIR*)> list(own < 0 ? nullptr : fdopendir(own), closedir);
   if (!list) {
     if (own >= 0) close(own);
@@ -73,7 +73,7 @@ std::optional<Json> files_of(int folder) {
   Json files = Json::object();
   size_t left = kMostBytes;
   for (const std::string& name : names_in(folder)) {
-    const UniqueFd extension(openat(folder, name.c_str(), kFolder));
+    const UniqueFd extension(openat(folder, name.c_str(), kOpenFolder));
     if (!extension.open()) continue;
     for (const std::string& file : names_in(extension.get())) {
       if (!is_kept(file)) continue;
@@ -115,7 +115,7 @@ bool KeptExtensions::put_into(int folder) const {
     const std::string name = path.substr(0, slash);
     if (slash == std::string::npos || !bytes.is_binary()) return false;
     if (mkdirat(folder, name.c_str(), 0700) != 0 && errno != EEXIST) return false;
-    const UniqueFd extension(openat(folder, name.c_str(), kFolder));
+    const UniqueFd extension(openat(folder, name.c_str(), kOpenFolder));
     // On a full disk they are compiled, or fail to be, as ever.
     if (!extension.open()) return false;
     if (!write_file_in(extension.get(), path.substr(slash + 1), bytes.get_binary())) return false;

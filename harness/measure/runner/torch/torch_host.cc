@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr uint64_t kMostMemory = uint64_t{16} << 30;  ///< of the host
+constexpr uint64_t kModuleMemory = uint64_t{16} << 30;  ///< of the host
 
 /// Of a process that does not start: others may hold the device's memory.
 ErrorCode code_of(const std::string& message) {
@@ -49,7 +49,7 @@ void TorchHost::start(vulkan::Device& device) {
   }
   python_.start_torch({.script = with_loader(driver_script()),
                        .device_uuid = gpu ? vulkan::to_string(snapshot.device_uuid) : "",
-                       .host_bytes = kMostMemory,
+                       .host_bytes = kModuleMemory,
                        .architecture = architecture_,
                        .question = order.dump()});
   if (gpu) driver_ = std::make_unique<cuda::Driver>(snapshot.device_uuid);

@@ -16,7 +16,7 @@
 namespace kbench::runner {
 namespace {
 
-constexpr double kGraceSeconds = 10, kStopSeconds = 1;
+constexpr double kModuleGraceSeconds = 10, kStopSeconds = 1;
 }  // namespace
 
 TorchProcess::TorchProcess(const PythonInterpreter& python, const PythonScratch& scratch,
@@ -33,14 +33,14 @@ TorchProcess::TorchProcess(const PythonInterpreter& python, const PythonScratch&
   try {
     guard_.emplace(group_, scratch.path());
   } catch (const Error&) {
-    end_group(group_, kGraceSeconds);
+    end_group(group_, kModuleGraceSeconds);
     throw;
   }
 }
 
 TorchProcess::~TorchProcess() {
   // A process that outlives this one could disturb what runs next.
-  if (!end_group(group_, kGraceSeconds)) _exit(1);
+  if (!end_group(group_, kModuleGraceSeconds)) _exit(1);
 }
 
 void TorchProcess::hold() {
