@@ -68,7 +68,7 @@ dispatch:
   ASSERT_EQ(c.setup.size(), 1u);
   EXPECT_EQ(c.setup[0].groups.size(), 1u);
   ASSERT_EQ(c.dispatch.size(), 3u);
-  EXPECT_EQ(c.dispatch[0].bind[1].name.text, "t0");
+  EXPECT_EQ(c.dispatch[0].bind[1].text, "t0");
   EXPECT_EQ(c.dispatch[0].push[4].kind, PushItem::Kind::address);
   EXPECT_EQ(c.dispatch[0].push[2].value.text, "0.5");
   EXPECT_EQ(c.dispatch[0].groups.size(), 3u);

@@ -1,5 +1,6 @@
 #include "kbench/task_file.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -209,7 +210,7 @@ TEST(TaskFiles, SayWhatHonestHalvesAreOffBy) {
       add_task_file(with_honest_error(lines), "my.yaml");
       ADD_FAILURE() << lines;
     } catch (const Error& e) {
-      EXPECT_THAT(e.what(), HasSubstr(with));
+      EXPECT_THAT(e.what(), testing::HasSubstr(with));
     }
   };
   fails("  f32: {relative: 3e-3, rms: 2e-4}\n", "my.yaml:7:3: honest_error is of f16 or bf16");

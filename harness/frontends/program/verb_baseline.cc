@@ -6,6 +6,7 @@
 #include "harness/frontends/program/baseline_report.h"
 #include "harness/frontends/program/options.h"
 #include "harness/frontends/program/terminal.h"
+#include "harness/frontends/program/text.h"
 #include "harness/frontends/program/verbs.h"
 #include "kbench/baseline.h"
 #include "kbench/error.h"
