@@ -38,7 +38,7 @@ int run(const std::vector<std::string>& arguments) {
   CommandLine line("kbench-dev", kPage, kExitCodes, version());
   const Command program = line.program();
   const Verb verbs[] = {add_verify(program), add_reference(program), add_audit(program),
-                        add_baseline(program)};
+                        dev::add_baseline(program)};
   if (!line.parse(arguments)) return program::kDone;
   for (const Verb& verb : verbs) {
     if (verb.command.given()) return verb.run();

@@ -60,15 +60,6 @@ constexpr bool kAlike<R (*)(A...), S (*)(B...)> = [] {
 
 static_assert(kAlike<decltype(Calls::import_memory), decltype(&cuImportExternalMemory)>);
 static_assert(kAlike<decltype(Calls::map_buffer), decltype(&cuExternalMemoryGetMappedBuffer)>);
-static_assert(kAlike<decltype(Calls::memory_create), decltype(&cuMemCreate)>);
-static_assert(kAlike<decltype(Calls::memory_export), decltype(&cuMemExportToShareableHandle)>);
-static_assert(kAlike<decltype(Calls::memory_import), decltype(&cuMemImportFromShareableHandle)>);
-static_assert(kAlike<decltype(Calls::memory_release), decltype(&cuMemRelease)>);
-static_assert(kAlike<decltype(Calls::address_reserve), decltype(&cuMemAddressReserve)>);
-static_assert(kAlike<decltype(Calls::memory_map), decltype(&cuMemMap)>);
-static_assert(kAlike<decltype(Calls::memory_access), decltype(&cuMemSetAccess)>);
-static_assert(kAlike<decltype(Calls::memory_unmap), decltype(&cuMemUnmap)>);
-static_assert(kAlike<decltype(Calls::address_free), decltype(&cuMemAddressFree)>);
 static_assert(kAlike<decltype(Calls::peer_open), decltype(&cuIpcOpenMemHandle)>);
 static_assert(kAlike<decltype(Calls::peer_close), decltype(&cuIpcCloseMemHandle)>);
 static_assert(kAlike<decltype(Calls::address_range), decltype(&cuMemGetAddressRange)>);
@@ -76,10 +67,7 @@ static_assert(kAlike<decltype(Calls::context_limit), decltype(&cuCtxSetLimit)>);
 static_assert(kAlike<decltype(Calls::allocate), decltype(&cuMemAlloc)>);
 static_assert(kAlike<decltype(Calls::function_attribute), decltype(&cuFuncGetAttribute)>);
 static_assert(kAlike<decltype(Calls::set_function_attribute), decltype(&cuFuncSetAttribute)>);
-static_assert(
-    kAlike<decltype(Calls::occupancy), decltype(&cuOccupancyMaxActiveBlocksPerMultiprocessor)>);
-static_assert(kAlike<decltype(Calls::cluster_occupancy), decltype(&cuOccupancyMaxActiveClusters)>);
-static_assert(kAlike<decltype(Calls::launch), decltype(&cuLaunchKernelEx)>);
+static_assert(kAlike<decltype(Calls::launch), decltype(&cuLaunchKernel)>);
 static_assert(kAlike<decltype(Calls::copy), decltype(&cuMemcpyDtoDAsync)>);
 static_assert(kAlike<decltype(Calls::set_words), decltype(&cuMemsetD32Async)>);
 static_assert(kAlike<decltype(Calls::stream_create), decltype(&cuStreamCreate)>);

@@ -60,7 +60,7 @@ std::string body(const std::string& text) {
 }
 
 /// Wrong at first; right for whoever has been told.
-ScriptedServer::Answering learner() {
+ScriptedServer::Answering learning_server() {
   return [](const Seen& seen, size_t number) {
     const auto messages = nlohmann::json::parse(seen.body).at("messages");
     const bool told = messages.back().at("role") == "user" && messages.size() > 2;
@@ -98,7 +98,7 @@ class ModelVerbs : public ::testing::Test {
 class QuickModelVerbs : public ModelVerbs {};
 
 TEST_F(QuickModelVerbs, AskJudgeRepairAndGoOn) {
-  serve(learner());
+  serve(learning_server());
   const Said first = generate("--samples 1 --attempts 3");
   EXPECT_EQ(first.code, 0) << first.err;
   EXPECT_THAT(first.err, HasSubstr("level1/19 s1 a1 coder  wrong_values"));
@@ -143,7 +143,7 @@ TEST_F(ModelVerbs, UnjudgedCandidatesAreJudgedLater) {
 }
 
 TEST_F(ModelVerbs, WhatTheySayIsJsonTooWhereThatIsAskedFor) {
-  serve(learner());
+  serve(learning_server());
   const auto plan =
       nlohmann::json::parse(generate("--samples 2 --attempts 3 --dry-run --json").out);
   EXPECT_EQ(plan["tasks"][0], "level1/19");
@@ -171,7 +171,7 @@ TEST_F(ModelVerbs, WhatTheySayIsJsonTooWhereThatIsAskedFor) {
 }
 
 TEST_F(ModelVerbs, ADeviceThatTakesNoCudaIsNotAskedForIt) {
-  serve(learner());
+  serve(learning_server());
   for (const std::string language : {"cuda", "triton"}) {
     const Said said = generate("--samples 1 --language " + language);
     EXPECT_EQ(said.code, 2);
@@ -281,7 +281,7 @@ TEST_F(ModuleVerbs, ExamplesOfPromptsPass) {
 }
 
 TEST_F(ModelVerbs, AMachineWithoutPytorchIsNotAskedForAModule) {
-  serve(learner());
+  serve(learning_server());
   const Said said =
       kbench("generate run --models models.yaml --task 1/19 --language torch" + std::string(kQuick),
              "KBENCH_PYTHON=/nowhere/python3");
@@ -292,7 +292,7 @@ TEST_F(ModelVerbs, AMachineWithoutPytorchIsNotAskedForAModule) {
 }
 
 TEST_F(ModelVerbs, BudgetsStopWithThree) {
-  serve(learner());
+  serve(learning_server());
   const Said stopped = generate("--samples 4 --attempts 3 --max-cost 12");
   EXPECT_EQ(stopped.code, 3) << stopped.err;
   EXPECT_THAT(stopped.out, HasSubstr("stopped by --max-cost 12"));
@@ -302,7 +302,7 @@ TEST_F(ModelVerbs, BudgetsStopWithThree) {
 }
 
 TEST_F(ModelVerbs, DryRunAsksNobody) {
-  serve(learner());
+  serve(learning_server());
   const Said dry = generate("--samples 4 --attempts 3 --dry-run");
   EXPECT_EQ(dry.code, 0) << dry.err;
   EXPECT_THAT(dry.out, AllOf(HasSubstr("level1/19"), HasSubstr("highest possible cost")));
@@ -330,7 +330,7 @@ TEST_F(ModelVerbs, ASettingThatIsTooSmallIsNamedOnce) {
 }
 
 TEST_F(ModelVerbs, WhatCanBeDoneWithARun) {
-  serve(learner());
+  serve(learning_server());
   ASSERT_EQ(generate("--samples 1 --attempts 2").code, 0);
   const std::string quick = " --device cpu --max-seconds 0.02 --min-samples 4 --precision 0.9";
 
@@ -382,7 +382,7 @@ TEST_F(ModelVerbs, WhatCanBeDoneWithARun) {
 }
 
 TEST_F(ModelVerbs, ASignalToRunLetsWhatIsAtTheDeviceEnd) {
-  serve(learner());
+  serve(learning_server());
   ASSERT_EQ(generate("--samples 1 --attempts 2").code, 0);
   // The second measures for a while. The signal comes once the first is in the file.
   const Said said = run_in_shell(
@@ -433,7 +433,7 @@ TEST_F(ModelVerbs, ASecondProcessIsRefused) {
 }
 
 TEST_F(ModelVerbs, RefusesContradictoryFlagsBeforeAsking) {
-  serve(learner());
+  serve(learning_server());
   EXPECT_THAT(generate("--model nobody").err, HasSubstr("has no model 'nobody'; it has coder"));
   EXPECT_THAT(generate("--no-judge --attempts 2").err, HasSubstr("--attempts 1"));
   EXPECT_THAT(generate("--goal quick").err, HasSubstr("'faster:P'"));
