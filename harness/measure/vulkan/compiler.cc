@@ -91,7 +91,7 @@ std::string cache_key(const ShaderSource& source) {
   return key;
 }
 
-/// The #version of a GLSL shader; 450 where it has none.
+/// The #version of a GLSL shader; 450 core where it has none.
 struct GlslVersion {
   int number = 450;
   shaderc_profile profile = shaderc_profile_core;
@@ -113,8 +113,10 @@ GlslVersion read_glsl_version(const std::string& text) {
     if (!(words >> word) || word != "version") continue;
     version.known = static_cast<bool>(words >> version.number);
     words >> profile;
-    if (profile == "es") version.profile = shaderc_profile_es;
-    if (profile == "compatibility") version.profile = shaderc_profile_compatibility;
+    version.profile = profile == "es"              ? shaderc_profile_es
+                      : profile == "compatibility" ? shaderc_profile_compatibility
+                      : profile == "core"          ? shaderc_profile_core
+                                                   : shaderc_profile_none;
     version.known = version.known && version.number >= (profile == "es" ? kFirstEs : kFirst);
     return version;
   }
