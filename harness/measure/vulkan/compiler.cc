@@ -2,9 +2,9 @@
 
 #include <map>
 #include <shaderc/shaderc.hpp>
-#include <sstream>
 
 #include "harness/measure/vulkan/diagnostics.h"
+#include "harness/measure/vulkan/glsl_version.h"
 #include "kbench/error.h"
 #include "kbench/text.h"
 
@@ -91,38 +91,6 @@ std::string cache_key(const ShaderSource& source) {
   return key;
 }
 
-/// The #version of a GLSL shader; 450 core where it has none.
-struct GlslVersion {
-  int number = 450;
-  shaderc_profile profile = shaderc_profile_core;
-  int line = 1;       ///< of the directive
-  bool known = true;  ///< one with compute shaders
-};
-
-/// glslang is told the version, and never one without compute shaders: for those it would print its
-/// built-in functions.
-GlslVersion read_glsl_version(const std::string& text) {
-  constexpr int kFirst = 420, kFirstEs = 310;
-  GlslVersion version;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line); ++version.line) {
-    const size_t at = line.find_first_not_of(" \t");
-    if (at == std::string::npos || line[at] != '#') continue;
-    std::istringstream words(line.substr(at + 1));
-    std::string word, profile;
-    if (!(words >> word) || word != "version") continue;
-    version.known = static_cast<bool>(words >> version.number);
-    words >> profile;
-    version.profile = profile == "es"              ? shaderc_profile_es
-                      : profile == "compatibility" ? shaderc_profile_compatibility
-                      : profile == "core"          ? shaderc_profile_core
-                                                   : shaderc_profile_none;
-    version.known = version.known && version.number >= (profile == "es" ? kFirstEs : kFirst);
-    return version;
-  }
-  return {};
-}
-
 /// HLSL's front end only warns of a missing entry point and does not name it: makes it an error.
 bool name_missing_entry(const ShaderSource& source, std::vector<Diagnostic>& diagnostics) {
   if (source.language != ShaderSource::Language::hlsl) return false;
@@ -178,12 +146,11 @@ CompileOutcome ShaderCompiler::compile(const ShaderSource& source) {
   const std::string file = source.file.empty() ? "shader" : source.file;
   GlslVersion version;
   if (source.language == ShaderSource::Language::glsl) version = read_glsl_version(source.text);
-  if (!version.known) {
+  if (!version.error.empty()) {
     cached.outcome.diagnostics = {{.severity = "error",
                                    .file = file,
                                    .line = source.first_line + version.line - 1,
-                                   .message = "this #version has no compute shaders: they need 420 "
-                                              "or later, or 310 es; write #version 450"}};
+                                   .message = version.error}};
     return cached.outcome;
   }
 
@@ -204,8 +171,8 @@ CompileOutcome ShaderCompiler::compile(const ShaderSource& source) {
   options.SetIncluder(std::make_unique<Includer>(source, cached.includes));
   for (const auto& [name, value] : source.macros) options.AddMacroDefinition(name, value);
 
-  if (source.language == ShaderSource::Language::glsl) {
-    options.SetForcedVersionProfile(version.number, version.profile);
+  if (source.language == ShaderSource::Language::glsl && !version.stated) {
+    options.SetForcedVersionProfile(kDefaultGlslVersion, shaderc_profile_core);
   }
   const shaderc::SpvCompilationResult result = state_->compiler.CompileGlslToSpv(
       source.text.data(), source.text.size(), shaderc_compute_shader, file.c_str(),
