@@ -6,7 +6,6 @@
 
 #include "harness/dev/verbs.h"
 #include "harness/frontends/program/options.h"
-#include "harness/frontends/program/standard_streams.h"
 #include "harness/frontends/program/terminal.h"
 #include "kbench/text.h"
 #include "kbench/version.h"

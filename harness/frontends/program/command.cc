@@ -5,10 +5,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "harness/frontends/program/help_formatter.h"
-#include "harness/frontends/program/man_page.h"
+#include "harness/frontends/program/command_pages.h"
 #include "harness/frontends/program/text.h"
-#include "harness/frontends/program/usage_errors.h"
 #include "kbench/error.h"
 #include "kbench/task.h"
 #include "kbench/text.h"

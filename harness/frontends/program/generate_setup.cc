@@ -1,13 +1,16 @@
 #include "harness/frontends/program/generate_setup.h"
 
 #include <algorithm>
+#include <optional>
 #include <random>
 
 #include "harness/evaluate/diagnose/investigate.h"
+#include "harness/frontends/program/json_documents.h"
 #include "harness/frontends/program/prompt_sets.h"
 #include "harness/frontends/program/text.h"
 #include "kbench/error.h"
 #include "kbench/text.h"
+#include "libkbench/core/in_words.h"
 
 namespace kbench::program {
 
@@ -115,6 +118,117 @@ Settings settings_of_run(const GenerateOptions& options, const std::vector<Model
   }
   for (const ModelConfig& model : models) settings.add_model(to_json(model));
   return settings;
+}
+
+namespace {
+
+/// The most that one model can be asked for.
+struct Most {
+  std::string name;
+  double samples = 0, most_requests = 0, most_tokens = 0;
+  std::optional<double> most_cost;  ///< unset: no price is known
+};
+KBENCH_FIELDS(Most, name, samples, most_requests, most_tokens, most_cost)
+
+struct Lengths {
+  size_t average = 0, most = 0;
+};
+KBENCH_FIELDS(Lengths, average, most)
+
+/// The plan as JSON.
+struct PlanDocument {
+  std::vector<std::string> tasks;
+  int samples = 0, attempts = 0;
+  Lengths prompt_characters;
+  std::vector<Most> models;
+  std::optional<double> most_cost;
+  std::vector<Message> first_prompt;
+};
+KBENCH_FIELDS(PlanDocument, tasks, samples, attempts, prompt_characters, models, most_cost,
+              first_prompt)
+
+struct Estimate {
+  size_t longest = 0, average = 0;  ///< characters of the tasks' first prompts
+  std::vector<Most> models;
+  std::optional<double> cost;  ///< of all models; unset if one has no price
+};
+
+Estimate estimate(const generate::Plan& plan, const std::vector<ModelConfig>& models,
+                  const Prompts& prompts, const EpisodeOptions& episode) {
+  Estimate all;
+  size_t characters = 0;
+  for (const Task* task : plan.tasks()) {
+    const size_t length = characters_of(prompts.first(*task, episode.prompt));
+    characters += length;
+    all.longest = std::max(all.longest, length);
+  }
+  all.average = characters / plan.tasks().size();
+  all.cost = 0;
+  for (const ModelConfig& model : models) {
+    const double chains = double(plan.tasks().size()) * plan.samples();
+    const double answer = double(model.sampling.max_tokens.value_or(4096));
+    double input = 0;
+    for (int attempt = 1; attempt <= episode.attempts; ++attempt) {
+      const int shown = episode.shown == Shown::history ? attempt - 1
+                        : episode.shown == Shown::best  ? std::min(attempt - 1, 2)
+                                                        : std::min(attempt - 1, 1);
+      // A token has at least two characters.
+      input += double(characters) / double(plan.tasks().size()) / 2 +
+               shown * (answer + double(episode.feedback.max_characters) / 2);
+    }
+    Most& most = all.models.emplace_back();
+    most.name = model.name;
+    most.samples = chains;
+    most.most_requests = chains * episode.attempts;
+    most.most_tokens = chains * (input + answer * episode.attempts);
+    if (model.price) {
+      most.most_cost =
+          chains * (input * model.price->input + answer * episode.attempts * model.price->output) /
+          1e6;
+    }
+    all.cost =
+        all.cost && most.most_cost ? std::optional(*all.cost + *most.most_cost) : std::nullopt;
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string plan_text(const generate::Plan& plan, const std::vector<ModelConfig>& models,
+                      const Prompts& prompts, const EpisodeOptions& episode) {
+  std::string text;
+  for (const Message& message : prompts.first(*plan.tasks().front(), episode.prompt)) {
+    text += "--- " + std::string(name_of(message.role)) + ", " +
+            std::to_string(message.text.size()) + " characters\n" + message.text + "\n";
+  }
+  const Estimate all = estimate(plan, models, prompts, episode);
+  text += "---\n" + counted(plan.tasks().size(), "task") + "; prompts of " +
+          std::to_string(all.average) + " characters on average, " + std::to_string(all.longest) +
+          " at most\n";
+  std::vector<std::vector<std::string>> rows = {
+      {"model", "samples", "requests at most", "tokens at most", "cost at most"}};
+  for (const Most& most : all.models) {
+    rows.push_back({most.name, format_number(most.samples, 9), format_number(most.most_requests, 9),
+                    format_number(most.most_tokens),
+                    most.most_cost ? format_number(*most.most_cost, 4) : "no price"});
+  }
+  text += format_table(rows);
+  if (all.cost) text += "highest possible cost: " + format_number(*all.cost, 4) + "\n";
+  return text;
+}
+
+std::string plan_json(const generate::Plan& plan, const std::vector<ModelConfig>& models,
+                      const Prompts& prompts, const EpisodeOptions& episode) {
+  const Estimate all = estimate(plan, models, prompts, episode);
+  PlanDocument document{.tasks = {},
+                        .samples = plan.samples(),
+                        .attempts = episode.attempts,
+                        .prompt_characters = {all.average, all.longest},
+                        .models = all.models,
+                        .most_cost = all.cost,
+                        .first_prompt = prompts.first(*plan.tasks().front(), episode.prompt)};
+  for (const Task* task : plan.tasks()) document.tasks.push_back(to_string(task->id));
+  return json_document(document);
 }
 
 }  // namespace kbench::program

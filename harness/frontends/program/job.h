@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "harness/evaluate/queue/queue.h"
-#include "harness/frontends/program/candidate_sets.h"
+#include "harness/frontends/program/candidates.h"
 #include "harness/measure/vulkan/snapshot.h"
 #include "kbench/evaluate.h"
 #include "kbench/result.h"

@@ -2,22 +2,26 @@
 
 #include <algorithm>
 #include <exception>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "harness/evaluate/client/device_list.h"
+#include "harness/frontends/program/candidates.h"
 #include "harness/frontends/program/command.h"
 #include "harness/frontends/program/gone_verbs.h"
-#include "harness/frontends/program/overview.h"
-#include "harness/frontends/program/standard_streams.h"
 #include "harness/frontends/program/terminal.h"
+#include "harness/frontends/program/text.h"
 #include "harness/frontends/program/verbs.h"
 #include "harness/measure/judge/judge.h"
 #include "harness/measure/runner/runner.h"
+#include "harness/measure/vulkan/device.h"
+#include "harness/measure/vulkan/plan.h"
 #include "kbench/error.h"
 #include "kbench/text.h"
 #include "kbench/version.h"
+#include "libkbench/core/in_words.h"
 
 namespace kbench::program {
 namespace {
@@ -69,6 +73,51 @@ std::string one_line(std::string text) {
 int complain(const std::string& message) {
   warn(shown(one_line(message), 2000));
   return kUsage;
+}
+
+std::string device_line() {
+  try {
+    vulkan::DeviceSnapshot device = vulkan::choose_device(client::list_snapshots(), "auto");
+    vulkan::plan_device(device);
+    return "on " + shown(device.name) + (device.software() ? ", a software device" : "");
+  } catch (const Error& e) {
+    return "on no device yet: " + shown(e.what());
+  }
+}
+
+std::string sets_table() {
+  try {
+    std::vector<std::vector<std::string>> rows = {{"set", "tasks", "folder"}};
+    std::set<TaskId> tasks;
+    size_t evaluations = 0;
+    for (const CandidateSet& set : read_candidate_sets({})) {
+      rows.push_back({set.name, std::to_string(set.entries.size()), shown(set.folder)});
+      evaluations += set.entries.size();
+      for (const auto& [task, entry] : set.entries) tasks.insert(task);
+    }
+    return counted(evaluations, "evaluation") + " of " + counted(tasks.size(), "task") +
+           ", from the sets that ship:\n\n" + format_table(rows);
+  } catch (const Error& e) {
+    return "nothing yet: " + shown(e.what()) + "\n";
+  }
+}
+
+/// The output of `kbench` without arguments: what the main job would do, and how to start it.
+std::string overview() {
+  return std::string("kbench ") + version() + " judges GPU kernels. Its main job is to run " +
+         sets_table() + "\n" + device_line() + R"(.
+
+Start it:
+  kbench --fast-p 1.0                              those sets; prints the leaderboard
+  kbench --candidates my/ --fast-p 0,0.5,1,2 --output results.jsonl
+                                                   your own, over all tasks; resumable
+
+Or begin here:
+  kbench list                                      the tasks
+  kbench show relu                                 what one asks for
+  kbench run my/relu.yaml                          one candidate, in full
+  kbench help                                      every flag and verb; kbench help VERB
+)";
 }
 
 /// Removes Google Benchmark's flags from the arguments.

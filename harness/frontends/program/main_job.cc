@@ -19,9 +19,7 @@
 
 #include "harness/evaluate/queue/queue.h"
 #include "harness/frontends/program/baseline_report.h"
-#include "harness/frontends/program/benchmark_flags.h"
-#include "harness/frontends/program/benchmark_out.h"
-#include "harness/frontends/program/benchmark_run.h"
+#include "harness/frontends/program/google_benchmark.h"
 #include "harness/frontends/program/job.h"
 #include "harness/frontends/program/open_devices.h"
 #include "harness/frontends/program/options.h"

@@ -1,4 +1,4 @@
-// Formats results.
+// Formats results, and their diagnostics, each once with the source line that it is about.
 #pragma once
 
 #include <span>
@@ -35,5 +35,14 @@ std::string score_json(const std::vector<std::string>& files, const std::vector<
 
 /// One result, or a list of several, as JSON.
 std::string results_json(const std::vector<Result>& results);
+
+/// Each on a line that begins with `indent`; below it the quoted source line, with a caret under
+/// the name that the message quotes. `candidate`: its file or folder; if that cannot be read, no
+/// lines are quoted.
+std::string format_diagnostics(const Result& result, const std::string& candidate,
+                               const std::string& indent);
+
+/// Whether the result's message repeats its first error.
+bool repeats_diagnostic(const Result& result);
 
 }  // namespace kbench::program

@@ -1,4 +1,5 @@
-// Prints to the terminal; handles its width and colours.
+// The standard streams: prints, handles the width and colours of a terminal, and makes sure that
+// the streams are open and that what was printed arrived.
 #pragma once
 
 #include <cstdio>
@@ -23,5 +24,17 @@ std::string coloured(const std::string& text, Colour colour);
 /// A verdict's name in colour: good if it passed, doubtful if the candidate is not to blame, else
 /// bad.
 std::string coloured_name(Verdict verdict);
+
+/// Opens closed descriptors 0 to 2 on /dev/null, or else files opened later would receive messages.
+/// Call first. False if it fails.
+bool open_missing_descriptors();
+
+/// Makes writes to a closed pipe, or past the file size limit, fail instead of ending the process.
+/// Not inherited by child programs.
+void let_writes_fail();
+
+/// Flushes standard output. Returns `code`; kPipeClosed if the reader of a pipe has ended, which is
+/// no error; or kUsage, with a line on standard error, if output was lost otherwise.
+int finish_output(int code);
 
 }  // namespace kbench::program

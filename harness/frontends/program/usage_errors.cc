@@ -1,12 +1,10 @@
-#include "harness/frontends/program/usage_errors.h"
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <string_view>
 #include <vector>
 
-#include "harness/frontends/program/help_formatter.h"
+#include "harness/frontends/program/command_pages.h"
 #include "kbench/error.h"
 #include "kbench/task.h"
 #include "kbench/text.h"

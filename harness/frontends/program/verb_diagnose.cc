@@ -5,7 +5,7 @@
 
 #include "harness/evaluate/client/judge_client.h"
 #include "harness/evaluate/diagnose/investigate.h"
-#include "harness/frontends/program/candidate_arguments.h"
+#include "harness/frontends/program/candidates.h"
 #include "harness/frontends/program/options.h"
 #include "harness/frontends/program/report.h"
 #include "harness/frontends/program/verbs.h"

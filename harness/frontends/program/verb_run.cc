@@ -1,15 +1,22 @@
+#include <poll.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "harness/evaluate/client/named_task.h"
 #include "harness/frontends/program/baseline_report.h"
-#include "harness/frontends/program/candidate_arguments.h"
-#include "harness/frontends/program/diagnostic_text.h"
+#include "harness/frontends/program/candidates.h"
 #include "harness/frontends/program/json_documents.h"
 #include "harness/frontends/program/judge_again.h"
 #include "harness/frontends/program/judge_all.h"
@@ -22,13 +29,14 @@
 #include "harness/frontends/program/terminal.h"
 #include "harness/frontends/program/text.h"
 #include "harness/frontends/program/verbs.h"
-#include "harness/frontends/program/watch.h"
 #include "kbench/error.h"
 #include "kbench/evaluate.h"
 #include "kbench/score.h"
 #include "kbench/task.h"
 #include "kbench/task_file.h"
 #include "kbench/text.h"
+#include "libkbench/base/files.h"
+#include "libkbench/base/unique_fd.h"
 #include "libkbench/scoring/interval_ratio.h"
 
 namespace kbench::program {
@@ -222,6 +230,54 @@ bool reach(const std::vector<Result>& results, const RunOptions& options) {
   warn("slower than --fail-under " + format_number(*options.fail_under, 6) + ": " + text);
   return false;
 }
+
+/// Waits until a file in a folder is saved.
+class Watch {
+ public:
+  /// Throws kIo if the folder cannot be watched.
+  explicit Watch(const std::string& folder) : events_(inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
+    if (!events_.open() ||
+        inotify_add_watch(events_.get(), folder.c_str(), IN_CLOSE_WRITE | IN_MOVED_TO) < 0) {
+      throw_io("watch", folder);
+    }
+  }
+
+  /// Blocks until a file was saved in the folder, since the last call or from now on, and nothing
+  /// more is saved for a moment. What editors keep for themselves does not count. Throws kIo.
+  void wait() {
+    constexpr int kQuietMs = 100;
+    for (bool saved = false;;) {
+      pollfd ready = {events_.get(), POLLIN, 0};
+      const int count = poll(&ready, 1, saved ? kQuietMs : -1);
+      if (count < 0 && errno != EINTR) throw_io("watch", "a folder");
+      if (count == 0) return;
+      saved |= take_saves();
+    }
+  }
+
+ private:
+  /// Ignores the backups and swap files of editors.
+  static bool is_ours(std::string_view name) {
+    return !name.empty() && name.front() != '.' && name.back() != '~' && !name.ends_with(".swp") &&
+           name != "4913";  // vim tests whether it can write here
+  }
+
+  bool take_saves() {
+    bool saved = false;
+    alignas(inotify_event) char buffer[8192];
+    for (;;) {
+      const ssize_t count = read(events_.get(), buffer, sizeof buffer);
+      if (count <= 0) return saved;
+      for (ssize_t at = 0; at < count;) {
+        const auto* event = reinterpret_cast<const inotify_event*>(buffer + at);
+        saved |= event->len > 0 && is_ours(event->name);
+        at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
+      }
+    }
+  }
+
+  UniqueFd events_;
+};
 
 /// Judges a candidate again whenever a file beside it is saved; devices stay open. Ends by a
 /// signal, or where the device is lost.

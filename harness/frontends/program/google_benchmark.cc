@@ -1,15 +1,23 @@
-#include "harness/frontends/program/benchmark_flags.h"
+#include "harness/frontends/program/google_benchmark.h"
 
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <optional>
 #include <regex>
+#include <string_view>
+#include <utility>
 
+#include "harness/frontends/program/text.h"
 #include "kbench/error.h"
+#include "kbench/text.h"
 #include "libkbench/base/text.h"
 
 namespace kbench::program {
@@ -115,6 +123,100 @@ BenchmarkFlags read_benchmark_flags(const std::vector<std::string>& flags) {
   // filter_takes() applies it, to names without the suffix.
   benchmark::SetBenchmarkFilter("");
   return taken;
+}
+
+namespace {
+
+constexpr std::string_view kFlag = "--benchmark_out=";
+
+}  // namespace
+
+BenchmarkOut::BenchmarkOut(std::vector<std::string>& flags) {
+  std::string* given = nullptr;
+  for (std::string& flag : flags) {
+    if (flag.starts_with(kFlag)) given = &flag;  // the last flag counts
+  }
+  if (given == nullptr || given->size() == kFlag.size()) return;
+  path_ = given->substr(kFlag.size());
+  file_.emplace(path_);
+  memory_ = UniqueFd(memfd_create("benchmark_out", MFD_CLOEXEC));
+  if (!memory_.open()) throw_io("write", path_);
+  *given = std::string(kFlag) + "/proc/self/fd/" + std::to_string(memory_.get());
+}
+
+void BenchmarkOut::commit() {
+  if (!file_) return;
+  const std::string text = read_file("/proc/self/fd/" + std::to_string(memory_.get()));
+  rlimit limit = {};
+  // The file size limit also applies to the memory file; at the limit it is incomplete.
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && text.size() >= limit.rlim_cur) {
+    throw_io("write", path_, EFBIG);
+  }
+  file_->write(text);
+  file_->commit();
+  file_.reset();
+}
+
+namespace {
+
+/// Prints only the statistics over repetitions, as kbench shows the progress of evaluations itself.
+class AggregateReporter : public benchmark::BenchmarkReporter {
+ public:
+  explicit AggregateReporter(const std::function<void(const std::string&)>& say) : say_(say) {}
+  bool ReportContext(const Context&) override { return true; }
+  void ReportRuns(const std::vector<Run>& runs) override {
+    for (const Run& run : runs) {
+      const auto speedup = run.counters.find("speedup");
+      if (run.run_type != Run::RT_Aggregate || speedup == run.counters.end()) continue;
+      say_(shown(run.run_name.function_name) + "  " + run.aggregate_name + " of " +
+           std::to_string(run.repetitions) + "  speedup " + format_number(speedup->second.value));
+    }
+  }
+
+ private:
+  const std::function<void(const std::string&)>& say_;
+};
+
+void set_counter(benchmark::State& state, const char* name, double value) {
+  if (std::isfinite(value)) state.counters[name] = benchmark::Counter(value);
+}
+
+void run_case(benchmark::State& state, std::future<Result> coming) {
+  for (auto _ : state) {
+    const Result result = coming.get();
+    if (!result.correct()) {
+      const std::string why =
+          std::string(name_of(result.verdict)) + ": " + shown_message(result.message);
+      state.SkipWithError(why.c_str());
+      break;
+    }
+    state.SetIterationTime(result.candidate_ms / 1e3);
+    set_counter(state, "speedup", result.speedup.point);
+    set_counter(state, "speedup_low", result.speedup.low);
+    set_counter(state, "speedup_high", result.speedup.high);
+    set_counter(state, "GB/s", result.gbytes_per_s);
+    set_counter(state, "TFLOP/s", result.tflops);
+    set_counter(state, "samples", result.samples);
+  }
+}
+
+}  // namespace
+
+void run_benchmarks(std::vector<BenchmarkCase>& cases, bool owns_output,
+                    const std::function<void(const std::string&)>& aggregate) {
+  for (BenchmarkCase& benchmark_case : cases) {
+    benchmark::RegisterBenchmark(
+        benchmark_case.name.c_str(),
+        [&results = benchmark_case.results, at = size_t{0}](benchmark::State& state) mutable {
+          run_case(state, std::move(results.at(at++)));
+        })
+        ->Iterations(1)
+        ->UseManualTime()
+        ->Unit(benchmark::kMillisecond);
+  }
+  AggregateReporter reporter(aggregate);
+  benchmark::RunSpecifiedBenchmarks(owns_output ? nullptr : &reporter);
+  benchmark::Shutdown();
 }
 
 }  // namespace kbench::program
