@@ -66,8 +66,7 @@ NamedCandidate standard_input() {
   return {std::move(source), kStandardInput};
 }
 
-}  // namespace
-
+/// Throws if a path has the suffix of a kernel's file, which is given by its manifest.
 void expect_no_kernel(const std::string& path) {
   const std::string suffix = fs::path(path).extension().string();
   const auto found = std::ranges::find(kKernels, suffix, &Suffix::suffix);
@@ -82,8 +81,6 @@ void expect_no_kernel(const std::string& path) {
                   "; `kbench new TASK --language " + std::string(found->language) +
                   "` writes one to start from");
 }
-
-namespace {
 
 /// The file in memory, with the task in a comment behind it.
 CandidateSource with_task(const std::string& path, std::string text, const std::string& task) {
@@ -142,8 +139,6 @@ DType dtype_for(const CandidateSource& candidate, const SizeOptions& size) {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr size_t kLongestSetName = 100;
 
 bool is_folder(const fs::path& path) {
@@ -151,9 +146,9 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(path, ignored);
 }
 
-/// The folder of the shipped sets: beside the installed program, in $KBENCH_DATA, in a source tree
-/// around the current folder, or in the source tree of this build.
-std::optional<fs::path> shipped_folder() {
+/// The folders of the sets that ship: beside the installed program, in $KBENCH_DATA, in a source
+/// tree around the current folder, or in the source tree of this build.
+std::vector<std::string> shipped_sets() {
   std::error_code ignored;
   const fs::path self = fs::read_symlink("/proc/self/exe", ignored);
   std::vector<fs::path> places = {self.parent_path().parent_path() / "share/kbench/candidates"};
@@ -167,8 +162,13 @@ std::optional<fs::path> shipped_folder() {
   }
 #endif
   const auto found = std::find_if(places.begin(), places.end(), is_folder);
-  if (found == places.end()) return std::nullopt;
-  return *found;
+  std::vector<std::string> sets;
+  if (found == places.end()) return sets;
+  for (const auto& entry : fs::directory_iterator(*found)) {
+    if (entry.is_directory()) sets.push_back(entry.path().string());
+  }
+  std::sort(sets.begin(), sets.end());
+  return sets;
 }
 
 /// The path if it exists, else the shipped set of that name.
@@ -265,20 +265,6 @@ bool runs_anywhere(Kernel::Language language) {
          language == Kernel::Language::spirv;
 }
 
-}  // namespace
-
-std::vector<std::string> shipped_sets() {
-  const auto folder = shipped_folder();
-  std::vector<std::string> sets;
-  if (folder) {
-    for (const auto& entry : fs::directory_iterator(*folder)) {
-      if (entry.is_directory()) sets.push_back(entry.path().string());
-    }
-  }
-  std::sort(sets.begin(), sets.end());
-  return sets;
-}
-
 CandidateSet read_candidate_set(const std::string& path) {
   CandidateSet set;
   set.name = shown(set_name(path), kLongestSetName);
@@ -306,6 +292,8 @@ CandidateSet read_candidate_set(const std::string& path) {
   note_rivals(set, files_of);
   return set;
 }
+
+}  // namespace
 
 std::vector<CandidateSet> read_candidate_sets(const std::vector<std::string>& paths) {
   std::vector<std::string> places;

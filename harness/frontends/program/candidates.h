@@ -29,9 +29,6 @@ std::vector<NamedCandidate> named_candidates(const std::vector<std::string>& wor
 /// The type to run a candidate in: --dtype, else the one that it is written for, else f32.
 DType dtype_for(const CandidateSource& candidate, const SizeOptions& size);
 
-/// Throws if a path has the suffix of a kernel's file, which is given by its manifest.
-void expect_no_kernel(const std::string& path);
-
 /// A candidate of a set, not judged yet.
 struct SetEntry {
   std::string file;      ///< path
@@ -50,15 +47,10 @@ struct CandidateSet {
   std::vector<Result> unusable;
 };
 
-/// The folders of the sets that ship.
-std::vector<std::string> shipped_sets();
-
-/// Reads one set. If several files are for one task, only that task fails, and its entry names
-/// them. Throws Error if the folder does not exist or holds no candidate.
-CandidateSet read_candidate_set(const std::string& path);
-
 /// The sets of --candidates: paths, or names of shipped sets; if none are given, all shipped sets
-/// that are portable. Throws Error, also if two sets have the same name.
+/// that are portable. If several files of a set are for one task, only that task fails, and its
+/// entry names them. Throws Error if a folder does not exist or holds no candidate, and if two sets
+/// have the same name.
 std::vector<CandidateSet> read_candidate_sets(const std::vector<std::string>& paths);
 
 }  // namespace kbench::program

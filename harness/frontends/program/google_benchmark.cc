@@ -23,6 +23,9 @@
 namespace kbench::program {
 namespace {
 
+/// Appended by Google Benchmark to the name of a benchmark with one iteration and manual time.
+constexpr const char* kNameSuffix = "/iterations:1/manual_time";
+
 /// Silences standard error: Google Benchmark reports a malformed flag there, and kbench reports it
 /// itself.
 class QuietErrors {
@@ -83,7 +86,7 @@ bool filter_takes(const std::string& filter, const std::string& name) {
     const std::regex pattern(filter.substr(negative ? 1 : 0),
                              std::regex::extended | std::regex::nosubs);
     const bool found =
-        std::regex_search(name, pattern) || std::regex_search(name + kBenchmarkNameSuffix, pattern);
+        std::regex_search(name, pattern) || std::regex_search(name + kNameSuffix, pattern);
     return found != negative;
   } catch (const std::regex_error& e) {
     reject("--benchmark_filter=" + filter, std::string("not a regular expression: ") + e.what());

@@ -14,9 +14,6 @@
 
 namespace kbench::program {
 
-/// Appended by Google Benchmark to the name of a benchmark with one iteration and manual time.
-inline constexpr const char* kBenchmarkNameSuffix = "/iterations:1/manual_time";
-
 /// The flags that kbench itself uses.
 struct BenchmarkFlags {
   bool owns_output = false;  ///< --benchmark_format: Google Benchmark reports on standard output

@@ -100,10 +100,6 @@ const Task& task_argument(const std::string& text) {
               text + " has " + std::to_string(tasks.size()) + " tasks; name one file");
 }
 
-void add_task_paths(const std::vector<std::string>& paths) {
-  for (const std::string& path : paths) TaskSet::from_path(path);
-}
-
 std::vector<const Task*> TaskOptions::select() const {
   std::vector<const Task*> chosen;
   if (selection.empty()) {
@@ -302,11 +298,9 @@ EvaluateOptions evaluate_options(const SizeOptions& size, const DeviceOptions& d
   return options;
 }
 
-namespace {
-
-Preset check(const std::vector<const Task*>& tasks, const SizeOptions& size,
-             const vulkan::DeviceSnapshot& device, const std::optional<RecordedTimes>& recorded,
-             bool must_fit) {
+Preset check_sizes(const std::vector<const Task*>& tasks, const SizeOptions& size,
+                   const vulkan::DeviceSnapshot& device,
+                   const std::optional<RecordedTimes>& recorded, bool must_fit) {
   if (recorded) require_times(tasks, *recorded);
   const Variables overrides = size.overrides();
   const Preset preset = trial::choose_preset(size.preset, tasks, overrides, size.dtype(), device);
@@ -325,20 +319,6 @@ Preset check(const std::vector<const Task*>& tasks, const SizeOptions& size,
     }
   }
   return preset;
-}
-
-}  // namespace
-
-Preset check_shapes(const std::vector<const Task*>& tasks, const SizeOptions& size,
-                    const vulkan::DeviceSnapshot& device,
-                    const std::optional<RecordedTimes>& recorded) {
-  return check(tasks, size, device, recorded, /*must_fit=*/false);
-}
-
-Preset check_sizes(const std::vector<const Task*>& tasks, const SizeOptions& size,
-                   const vulkan::DeviceSnapshot& device,
-                   const std::optional<RecordedTimes>& recorded) {
-  return check(tasks, size, device, recorded, /*must_fit=*/true);
 }
 
 }  // namespace kbench::program

@@ -34,8 +34,6 @@ struct TaskOptions {
 /// The task that a word names, or that is in the file it is the path of. Throws as named_task() and
 /// TaskSet::from_path().
 const Task& task_argument(const std::string& text);
-/// Makes the tasks of files and folders known.
-void add_task_paths(const std::vector<std::string>& paths);
 
 /// Leaves out the tasks that are not defined in the type, and says so on standard error. Throws
 /// Error, saying why, where none is left.
@@ -107,14 +105,11 @@ struct MeasureOptions {
 EvaluateOptions evaluate_options(const SizeOptions& size, const DeviceOptions& device,
                                  const MeasureOptions& measure);
 
-/// Checks that the tasks can be built at these sizes, and, with recorded times as the baseline,
-/// that each has one; returns the preset. Throws Error saying what to do.
-Preset check_shapes(const std::vector<const Task*>& tasks, const SizeOptions& size,
-                    const vulkan::DeviceSnapshot& device,
-                    const std::optional<RecordedTimes>& recorded = std::nullopt);
-/// Checks that they fit the device, too.
+/// Checks that the tasks can be built at these sizes and, unless not asked for, that they fit the
+/// device; with recorded times as the baseline also that each has one. Returns the preset. Throws
+/// Error saying what to do.
 Preset check_sizes(const std::vector<const Task*>& tasks, const SizeOptions& size,
                    const vulkan::DeviceSnapshot& device,
-                   const std::optional<RecordedTimes>& recorded = std::nullopt);
+                   const std::optional<RecordedTimes>& recorded, bool must_fit = true);
 
 }  // namespace kbench::program

@@ -57,8 +57,7 @@ std::string format_cost(const generate::Spent& spent) {
   return std::string("cost ") + (bound ? "at least " : "") + format_number(spent.cost, 4);
 }
 
-}  // namespace
-
+/// "12 attempts, 5 passed, 3.1/min, 1.2 Mtok, cost 0.34".
 std::string format_status(const generate::Status& status) {
   std::string text =
       counted(status.attempts, "attempt") + ", " + std::to_string(status.passed) + " passed";
@@ -70,6 +69,8 @@ std::string format_status(const generate::Status& status) {
   return text + ", " + std::to_string(status.under_way) + " asked, " +
          std::to_string(status.waiting) + " waiting";
 }
+
+}  // namespace
 
 void RunProgress::attempt(const Attempt& attempt, const generate::Status& status) {
   const std::lock_guard hold(mutex_);

@@ -28,8 +28,6 @@ class RunProgress {
   bool said_too_long_ = false, said_truncated_ = false;
 };
 
-/// "12 attempts, 5 passed, 3.1/min, 1.2 Mtok, cost 0.34".
-std::string format_status(const generate::Status& status);
 /// The outcome of a run, for standard output.
 std::string format_outcome(const std::string& folder, const generate::RunOutcome& outcome,
                            bool judging);

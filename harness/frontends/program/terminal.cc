@@ -26,18 +26,6 @@ bool takes_colours() {
   return isatty(STDOUT_FILENO) == 1 && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
 }
 
-const char* code_of(Colour colour) {
-  switch (colour) {
-    case Colour::good:
-      return "\033[32m";
-    case Colour::bad:
-      return "\033[31m";
-    case Colour::doubtful:
-      return "\033[33m";
-  }
-  return "";
-}
-
 }  // namespace
 
 void say(const std::string& text) { std::fputs(text.c_str(), stdout); }
@@ -51,17 +39,15 @@ size_t terminal_width(std::FILE* stream) {
   return size.ws_col;
 }
 
-std::string coloured(const std::string& text, Colour colour) {
-  static const bool takes = takes_colours();
-  return takes ? code_of(colour) + text + "\033[0m" : text;
-}
-
 std::string coloured_name(Verdict verdict) {
-  const bool no_fault = is_infrastructure_fault(verdict);
+  static const bool takes = takes_colours();
+  const std::string name(name_of(verdict));
+  if (!takes) return name;
   const bool right = verdict == Verdict::passed || verdict == Verdict::compiles;
-  return coloured(std::string(name_of(verdict)), right      ? Colour::good
-                                                 : no_fault ? Colour::doubtful
-                                                            : Colour::bad);
+  const char* const colour = right                              ? "\033[32m"
+                             : is_infrastructure_fault(verdict) ? "\033[33m"
+                                                                : "\033[31m";
+  return colour + name + "\033[0m";
 }
 
 bool open_missing_descriptors() {

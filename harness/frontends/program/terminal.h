@@ -17,12 +17,8 @@ void warn(const std::string& line);
 /// The width of the terminal that `stream` writes to; 0 if it is none.
 size_t terminal_width(std::FILE* stream);
 
-enum class Colour { good, bad, doubtful };
-/// The text in a colour if standard output is a terminal with colours and NO_COLOR is empty or not
-/// set; else unchanged.
-std::string coloured(const std::string& text, Colour colour);
-/// A verdict's name in colour: good if it passed, doubtful if the candidate is not to blame, else
-/// bad.
+/// A verdict's name: green if it passed, yellow if the candidate is not to blame, else red; without
+/// a colour unless standard output is a terminal with colours and NO_COLOR is empty or not set.
 std::string coloured_name(Verdict verdict);
 
 /// Opens closed descriptors 0 to 2 on /dev/null, or else files opened later would receive messages.

@@ -69,7 +69,7 @@ void check_sizes_of(const NamedCandidate& candidate, const RunOptions& options,
   const Task* const task = client::named_task(candidate.source);
   SizeOptions size = options.size;
   size.dtype_name = name_of(dtype_for(candidate.source, size));
-  if (task != nullptr) check_shapes({task}, size, device, recorded);
+  if (task != nullptr) check_sizes({task}, size, device, recorded, /*must_fit=*/false);
 }
 
 /// Throws if these are not two candidates of one task in one type.
