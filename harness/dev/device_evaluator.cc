@@ -79,8 +79,7 @@ class DeviceEvaluator : public VariantEvaluator {
       const bool off = found.not_finite > 0 || (exact && found.wrong > 0);
       const double error = off || undefined ? infinite : found.max_error;
       const auto elements = static_cast<double>(output_type(i).elements());
-      deviation.add(error, std::sqrt(found.squares / elements), static_cast<double>(found.wrong),
-                    output_type(i).elements());
+      deviation.add(error, std::sqrt(found.squares / elements));
     }
     return deviation;
   }

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "harness/measure/audit/variant_evaluator.h"
+#include "harness/measure/audit/audit.h"
 #include "harness/measure/vulkan/device.h"
 
 namespace kbench::dev {

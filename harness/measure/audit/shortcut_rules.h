@@ -14,8 +14,7 @@ namespace kbench {
 
 // What the task would compute for other inputs (shortcuts_nulls.cc).
 void use_other_inputs(const Graph& graph, int node, const AddMutant& add);
-// Parts of the work (shortcuts_parts.cc, shortcuts_statistics.cc, shortcuts_steps.cc,
-// shortcuts_depth.cc).
+// Parts of the work (shortcuts_parts.cc, shortcuts_statistics.cc, shortcuts_steps.cc).
 void shorten_reductions(const Graph& graph, int node, const AddMutant& add);
 void shorten_products(const Graph& graph, int node, const AddMutant& add);
 void shorten_statistics(const Graph& graph, int node, const AddMutant& add);

@@ -53,14 +53,10 @@ class Collector {
   void add(VariantKind kind, const std::string& rule, const std::string& description,
            Replacements replacements) {
     if (replacements.empty() || !seen_.insert(description).second) return;
-    Variant variant{kind, rule, description, {}, {}};
-    if (kind != VariantKind::null) {
-      for (const auto& [node, replacement] : replacements) variant.nodes.push_back(node);
-    }
-    variant.build = [&graph = graph_, replacements = std::move(replacements)] {
-      return pruned(*rewrite(graph, replacements));
-    };
-    all_.push_back(std::move(variant));
+    all_.push_back(
+        {kind, rule, description, [&graph = graph_, replacements = std::move(replacements)] {
+           return pruned(*rewrite(graph, replacements));
+         }});
   }
 
   /// Adds what a rule finds: in all operators at once, in all calls of one operator, in single

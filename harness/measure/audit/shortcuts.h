@@ -16,9 +16,8 @@ namespace kbench {
 /// One computation that is not quite the task's.
 struct Variant {
   VariantKind kind = VariantKind::mutant;
-  std::string rule;         ///< "zeros", "left_out", "half", "float16", ...
-  std::string description;  ///< "without relu"; unique within its kind
-  std::vector<int> nodes;   ///< of the task's graph: those it changes; empty for a null
+  std::string rule;                               ///< "zeros", "left_out", "half", "float16", ...
+  std::string description;                        ///< "without relu"; unique within its kind
   std::function<std::unique_ptr<Graph>()> build;  ///< valid as long as the task's graph
 };
 
