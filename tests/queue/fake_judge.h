@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/evaluate/queue/queue_judge.h"
+#include "harness/evaluate/queue/queue.h"
 #include "kbench/evaluate.h"
 
 namespace kbench::queue::testing {

@@ -9,7 +9,7 @@
 
 #include "harness/evaluate/client/judge_client.h"
 #include "harness/evaluate/client/protocol.h"
-#include "harness/evaluate/queue/queue_judge.h"
+#include "harness/evaluate/queue/queue.h"
 #include "kbench/baseline.h"
 #include "kbench/episode.h"
 #include "kbench/evaluate.h"

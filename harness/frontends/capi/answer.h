@@ -1,4 +1,5 @@
-// Answers of the C interface: JSON, and no exceptions.
+// What the functions of the C interface share: requests, what they say of tasks, sizes and prompts,
+// and answers, which are JSON and no exceptions.
 #pragma once
 
 #include <functional>
@@ -6,8 +7,12 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kbench/c.h"
+#include "kbench/prompts.h"
+#include "kbench/task.h"
+#include "kbench/variables.h"
 #include "libkbench/scoring/json_field.h"
 
 namespace kbench::capi {
@@ -33,5 +38,29 @@ class CallRequest {
 
 /// Runs `call` and stores its result, or the error that it throws, in `out`.
 kbench_status answer(char** out, const std::function<json()>& call);
+
+inline const Task& task_of(const CallRequest& request) {
+  return find_task(parse_task_id(request["task"].text()));
+}
+
+/// The default is v0.1, as for `kbench show`.
+inline Preset preset_of(const CallRequest& request) {
+  return request.has("preset") ? preset_from_name(request["preset"].text()) : Preset::v0_1;
+}
+
+inline Variables overrides_of(const CallRequest& request) {
+  return request.has("overrides") ? request["overrides"].variables() : Variables();
+}
+
+/// The default is f32.
+inline DType dtype_of(const CallRequest& request) {
+  return request.has("dtype") ? task_dtype_from_name(request["dtype"].text()) : DType::f32;
+}
+
+/// The members of a request that say which prompt: the task, its sizes, what the prompt has.
+extern const std::vector<std::string_view> kPromptMembers;
+
+PromptContext context_of(const CallRequest& request);
+Prompts prompts_of(const CallRequest& request);
 
 }  // namespace kbench::capi

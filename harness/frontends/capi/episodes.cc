@@ -9,8 +9,6 @@
 #include <vector>
 
 #include "harness/frontends/capi/answer.h"
-#include "harness/frontends/capi/prompting.h"
-#include "harness/frontends/capi/sizes.h"
 #include "kbench/attempt.h"
 #include "kbench/episode.h"
 #include "kbench/error.h"

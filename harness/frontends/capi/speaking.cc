@@ -3,8 +3,6 @@
 
 #include "harness/evaluate/client/options_json.h"
 #include "harness/frontends/capi/answer.h"
-#include "harness/frontends/capi/prompting.h"
-#include "harness/frontends/capi/sizes.h"
 #include "kbench/candidate.h"
 #include "kbench/candidate_source.h"
 #include "kbench/error.h"

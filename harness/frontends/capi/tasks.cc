@@ -1,6 +1,5 @@
 // The list of tasks, and one task.
 #include "harness/frontends/capi/answer.h"
-#include "harness/frontends/capi/sizes.h"
 #include "kbench/candidate.h"
 #include "kbench/certificate.h"
 #include "kbench/prompts.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/evaluate/queue/queue_judge.h"
+#include "harness/evaluate/queue/queue.h"
 #include "harness/measure/vulkan/snapshot.h"
 
 namespace kbench::http {

@@ -19,8 +19,10 @@
 #include "harness/frontends/http/request.h"
 #include "harness/measure/process/deadline.h"
 #include "kbench/error.h"
+#include "kbench/result.h"
 #include "kbench/task.h"
 #include "kbench/text.h"
+#include "kbench/version.h"
 #include "libkbench/base/files.h"
 #include "libkbench/base/json_text.h"
 #include "libkbench/base/start_thread.h"
@@ -400,6 +402,13 @@ std::string Service::url() const { return state_->url(); }
 
 void Service::run(const std::stop_token& stop, const std::stop_token& at_once) {
   state_->run(stop, at_once);
+}
+
+std::string openapi_json() {
+  auto document = nlohmann::ordered_json::parse(openapi_text());
+  document["info"]["version"] = version();
+  document["components"]["schemas"]["Result"] = nlohmann::ordered_json::parse(result_json_schema());
+  return document.dump(2);
 }
 
 }  // namespace kbench::http

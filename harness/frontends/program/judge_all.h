@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "harness/evaluate/client/protocol.h"
-#include "harness/evaluate/queue/queue_judge.h"
+#include "harness/evaluate/queue/queue.h"
 #include "harness/frontends/program/progress.h"
 #include "kbench/result.h"
 

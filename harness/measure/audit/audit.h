@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "harness/measure/audit/audit.h"
 #include "harness/measure/audit/shortcuts.h"
 #include "kbench/certificate.h"
 #include "kbench/graph.h"
