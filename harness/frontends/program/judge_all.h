@@ -1,4 +1,5 @@
-// Judges a list of candidates through the queue, for the verbs that print results as they come.
+// Judges a list of candidates through the queue, for the verbs that print results as they come; and
+// the file of --output that takes results.
 #pragma once
 
 #include <cstddef>
@@ -31,5 +32,27 @@ void judge_all(std::vector<std::unique_ptr<queue::QueueJudge>> judges,
                std::vector<NamedRequest> requests, Progress& progress,
                const std::function<void(size_t, Result)>& on_result, const std::stop_token& stop,
                OnStop on_stop);
+
+/// If a result cannot be written, it is kept and tried again with each further result: so a job
+/// continues when the disk is full, and loses nothing if that is temporary.
+class OutputFile {
+ public:
+  /// Opens the file; "": no file. Throws like ResultWriter.
+  explicit OutputFile(const std::string& path);
+
+  /// Returns "", or, the first time that a result cannot be written, a warning.
+  std::string append(const Result& result);
+  /// Tries a last time. Returns "", or how many results the file lacks.
+  std::string finish();
+
+ private:
+  /// Writes pending results; returns why it failed, else "".
+  std::string write_waiting();
+
+  std::string path_;
+  std::unique_ptr<ResultWriter> writer_;
+  std::vector<Result> waiting_;
+  bool said_ = false;
+};
 
 }  // namespace kbench::program

@@ -10,7 +10,6 @@
 #include "harness/evaluate/client/device_list.h"
 #include "harness/frontends/program/candidates.h"
 #include "harness/frontends/program/command.h"
-#include "harness/frontends/program/gone_verbs.h"
 #include "harness/frontends/program/terminal.h"
 #include "harness/frontends/program/text.h"
 #include "harness/frontends/program/verbs.h"

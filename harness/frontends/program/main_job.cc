@@ -21,9 +21,9 @@
 #include "harness/frontends/program/baseline_report.h"
 #include "harness/frontends/program/google_benchmark.h"
 #include "harness/frontends/program/job.h"
+#include "harness/frontends/program/judge_all.h"
 #include "harness/frontends/program/open_devices.h"
 #include "harness/frontends/program/options.h"
-#include "harness/frontends/program/output_file.h"
 #include "harness/frontends/program/progress.h"
 #include "harness/frontends/program/report.h"
 #include "harness/frontends/program/signals.h"
@@ -186,15 +186,14 @@ class Evaluations {
   std::optional<double> confirm_above_;
 };
 
-void report(const Job& job, const MainJobOptions& options, std::FILE* human) {
-  std::vector<TaskId> tasks;
-  for (const Task* task : job.tasks) tasks.push_back(task->id);
+/// Prints the leaderboard; a shard, which is a part, has none.
+void report(const Job& job, const Shard& shard, const MainJobOptions& options, std::FILE* human) {
   const std::vector<Result> results = job.results();
-  std::vector<TaskId> certified;
+  std::vector<TaskId> tasks, certified;
   for (const Task* task : job.tasks) {
+    tasks.push_back(task->id);
     if (is_certified(certification(job.at(*task)))) certified.push_back(task->id);
   }
-  const Shard shard = parse_shard(options.shard);  // a part has no score
   const auto rows =
       shard.whole() ? leaderboard(results, tasks, options.thresholds, certified, collapsing_tasks())
                     : std::vector<LeaderboardRow>();
@@ -233,23 +232,6 @@ int conclude(const Job& job, OutputFile& output) {
     code = kUsage;
   }
   return code;
-}
-
-struct JobCounts {
-  size_t to_do = 0;    ///< evaluations that have a candidate and are not done
-  size_t missing = 0;  ///< tasks for which a set has no candidate
-};
-
-JobCounts count(const Job& job) {
-  JobCounts counts;
-  for (const Evaluation& evaluation : job.evaluations) {
-    if (evaluation.file.empty()) {
-      ++counts.missing;
-    } else if (!evaluation.done_before) {
-      ++counts.to_do;
-    }
-  }
-  return counts;
 }
 
 /// Those of the selected tasks that are judged. If neither tasks nor sets are given, those of the
@@ -294,13 +276,18 @@ int run_main_job(const MainJobOptions& options, std::vector<std::string> benchma
   }
 
   std::FILE* const human = options.json || benchmarks.owns_output ? stderr : stdout;
-  const JobCounts counts = count(job);
+  const auto missing = std::ranges::count_if(
+      job.evaluations, [](const Evaluation& each) { return each.file.empty(); });
+  const auto to_do =
+      static_cast<size_t>(std::ranges::count_if(job.evaluations, [](const Evaluation& each) {
+        return !each.file.empty() && !each.done_before;
+      }));
   const auto start = std::chrono::steady_clock::now();
   {
-    Progress progress(human, benchmarks.lists_only ? 0 : counts.to_do * benchmarks.repetitions);
+    Progress progress(human, benchmarks.lists_only ? 0 : to_do * benchmarks.repetitions);
     if (job.done_before() > 0) {
       progress.note(std::to_string(job.done_before()) + " already done in " + options.output +
-                    ", " + std::to_string(counts.to_do) + " to do");
+                    ", " + std::to_string(to_do) + " to do");
     }
     const StopSignals signals([&](int signal) { end_by(signal, options.output); });
     queue::Queue queue(std::move(opened.judges));
@@ -313,12 +300,12 @@ int run_main_job(const MainJobOptions& options, std::vector<std::string> benchma
     }
   }
   if (benchmarks.lists_only) return kDone;
-  report(job, options, human);
+  report(job, shard, options, human);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  const std::string missing =
-      counts.missing == 0 ? "" : "; " + std::to_string(counts.missing) + " without a candidate";
-  std::fprintf(human, "\n%s in %s%s\n", counted(counts.to_do, "evaluation").c_str(),
-               format_seconds(took.count()).c_str(), missing.c_str());
+  std::fprintf(
+      human, "\n%s in %s%s\n", counted(to_do, "evaluation").c_str(),
+      format_seconds(took.count()).c_str(),
+      missing == 0 ? "" : ("; " + std::to_string(missing) + " without a candidate").c_str());
   const int code = conclude(job, output);
   benchmark_out.commit();
   return code;

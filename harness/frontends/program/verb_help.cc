@@ -1,10 +1,12 @@
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/evaluate/generate/run_folder.h"
-#include "harness/frontends/program/gone_verbs.h"
 #include "harness/frontends/program/terminal.h"
 #include "harness/frontends/program/verbs.h"
 #include "kbench/error.h"
@@ -14,6 +16,26 @@
 
 namespace kbench::program {
 namespace {
+
+/// A verb that earlier versions had, and what to write instead.
+struct GoneVerb {
+  std::string_view name, instead;
+};
+
+constexpr GoneVerb kGoneVerbs[] = {
+    {"check", "kbench run CANDIDATE --check"},
+    {"compare", "kbench run A B --compare"},
+    {"judge", "kbench run RUN"},
+    {"repl", "kbench run CANDIDATE --watch"},
+    {"score", "kbench report FILES"},
+    {"prompt", "kbench model prompt TASK"},
+    {"extract", "kbench model extract ANSWER"},
+    {"transcript", "kbench model transcript RUN"},
+    {"models", "kbench model check FILE"},
+    {"verify", "kbench-dev verify --golden FILE"},
+    {"reference", "kbench-dev reference TASK --dump DIR"},
+    {"audit", "kbench-dev audit"},
+};
 
 struct HelpOptions {
   std::vector<std::string> verbs;
@@ -43,6 +65,13 @@ Command verb_named(const std::string& word, const Command& of) {
 }
 
 }  // namespace
+
+std::string about_gone_verb(std::string_view word) {
+  const auto found = std::ranges::find(kGoneVerbs, word, &GoneVerb::name);
+  if (found == std::end(kGoneVerbs)) return "";
+  return "'" + std::string(word) + "' is no verb any more: write `" + std::string(found->instead) +
+         "`";
+}
 
 Verb add_help(Command program) {
   auto options = std::make_shared<HelpOptions>();

@@ -22,7 +22,6 @@
 #include "harness/frontends/program/judge_all.h"
 #include "harness/frontends/program/open_devices.h"
 #include "harness/frontends/program/options.h"
-#include "harness/frontends/program/output_file.h"
 #include "harness/frontends/program/progress.h"
 #include "harness/frontends/program/report.h"
 #include "harness/frontends/program/signals.h"

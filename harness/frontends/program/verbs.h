@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/frontends/program/command.h"
@@ -44,6 +45,8 @@ Verb add_model_check(Command model);
 Verb add_report(Command program);
 Verb add_serve(Command program);
 Verb add_help(Command program);
+/// "'check' is no verb any more: write `kbench run CANDIDATE --check`"; empty for any other word.
+std::string about_gone_verb(std::string_view word);
 /// The main job, which has no verb. `benchmark_flags`: Google Benchmark's flags, removed from the
 /// command line before it was parsed.
 Verb add_main_job(Command program, std::vector<std::string> benchmark_flags);
