@@ -120,22 +120,9 @@ TEST(ClientProtocol, ADeviceSurvivesAloneAndInAList) {
   EXPECT_EQ(line.find('\n'), line.npos);
   const vulkan::DeviceSnapshot got = snapshot_from_json(line);
   EXPECT_EQ(to_json(got), line);
-  EXPECT_EQ(got.name, sent.name);
   EXPECT_EQ(got.device_uuid, sent.device_uuid);
-  EXPECT_EQ(got.driver_uuid, sent.driver_uuid);
-  EXPECT_TRUE(got.software());
-  EXPECT_EQ(got.api_version, sent.api_version);
-  ASSERT_EQ(got.queues.size(), 2u);
-  EXPECT_EQ(got.queues[1].index, 3u);
-  EXPECT_EQ(got.queues[1].timestamp_bits, 36u);
-  EXPECT_EQ(got.extensions, sent.extensions);
   EXPECT_EQ(got.max_storage_buffer_range, ~uint64_t{0});
-  EXPECT_EQ(got.max_group_count[1], 65535u);
-  EXPECT_EQ(got.max_group_size[2], 64u);
-  EXPECT_EQ(got.float_atomics, 0x23u);
-  EXPECT_EQ(got.timestamp_period_ns, 0.1);
-  EXPECT_TRUE(got.shares_host_pointers);
-  EXPECT_FALSE(got.shares_descriptors);
+  EXPECT_TRUE(got.software());
 
   const auto list = snapshots_from_json(to_json(std::vector{sent, vulkan::DeviceSnapshot{}}));
   ASSERT_EQ(list.size(), 2u);
@@ -237,23 +224,6 @@ TEST(ClientProtocol, AListOfDevicesThatIsNoneIsAParseError) {
   }
 }
 
-TEST(ClientProtocol, FieldsOfTheWrongTypeAreParseErrors) {
-  const std::string good = to_json(full_request());
-  const auto spoiled = [&](const std::string& from, const std::string& to) {
-    std::string line = good;
-    const size_t at = line.find(from);
-    EXPECT_NE(at, line.npos) << from;
-    return line.replace(at, from.size(), to);
-  };
-  for (const std::string& line :
-       {spoiled("\"check_only\":true", "\"check_only\":\"yes\""),
-        spoiled("\"overrides\":{", "\"overrides\":[{"), spoiled("\"n\":-65", "\"n\":\"many\""),
-        spoiled("\"n\":-65", "\"n\":{}"), spoiled("\"preset\":\"v0\"", "\"preset\":0"),
-        spoiled("level1/19", "level/x"), spoiled("\"limits\":{", "\"limitz\":{")}) {
-    EXPECT_EQ(code_of([&] { request_from_json(line); }), ErrorCode::kParse) << line;
-  }
-}
-
 std::string replaced(std::string line, const std::string& from, const std::string& to) {
   const size_t at = line.find(from);
   EXPECT_NE(at, std::string::npos) << line;
@@ -262,31 +232,19 @@ std::string replaced(std::string line, const std::string& from, const std::strin
 
 template <class F>
 void expect_refused(F read) {
-  try {
-    read();
-    ADD_FAILURE() << "it was taken";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kParse) << error.what();
-  }
+  EXPECT_EQ(code_of(read), ErrorCode::kParse);
 }
 
-TEST(ClientProtocol, ADeviceArrivesAsItWasSent) {
-  vulkan::DeviceSnapshot device;
-  device.name = "NVIDIA H200";
-  device.extensions = {"VK_KHR_a", "VK_KHR_b"};
-  device.queues = {{2, true, false, 64}};
-  device.type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
-  device.max_group_count[0] = 2147483648u;
-  device.max_allocation = UINT64_MAX;
-  device.device_uuid[3] = 255;
-  const vulkan::DeviceSnapshot back = snapshot_from_json(to_json(device));
-  EXPECT_EQ(back.extensions, device.extensions);
-  EXPECT_EQ(back.queues.at(0).index, 2u);
-  EXPECT_EQ(back.type, device.type);
-  EXPECT_EQ(back.max_group_count[0], 2147483648u);
-  EXPECT_EQ(back.max_allocation, UINT64_MAX);
-  EXPECT_EQ(back.device_uuid[3], 255);
-  EXPECT_EQ(to_json(back), to_json(device));
+TEST(ClientProtocol, FieldsOfTheWrongTypeAreParseErrors) {
+  const std::string good = to_json(full_request());
+  for (const std::string& line :
+       {replaced(good, "\"check_only\":true", "\"check_only\":\"yes\""),
+        replaced(good, "\"overrides\":{", "\"overrides\":[{"),
+        replaced(good, "\"n\":-65", "\"n\":\"many\""), replaced(good, "\"n\":-65", "\"n\":{}"),
+        replaced(good, "\"preset\":\"v0\"", "\"preset\":0"), replaced(good, "level1/19", "level/x"),
+        replaced(good, "\"limits\":{", "\"limitz\":{")}) {
+    EXPECT_EQ(code_of([&] { request_from_json(line); }), ErrorCode::kParse) << line;
+  }
 }
 
 TEST(ClientProtocol, NumbersThatDoNotFitAreRefused) {
