@@ -14,6 +14,14 @@
 #include "kbench/feedback.h"
 #include "libkbench/base/json_text.h"
 #include "libkbench/core/variables_json.h"
+#include "libkbench/scoring/json_fields.h"
+
+namespace kbench {
+
+KBENCH_FIELDS(StepProfile, name, ms, share, bytes, flops)
+KBENCH_FIELDS(FailingCase::Array, name, shape, values)
+
+}  // namespace kbench
 
 namespace kbench::program {
 namespace {
@@ -28,18 +36,6 @@ struct DiagnoseOptions {
   bool json = false;
 };
 
-json steps_json(const std::vector<StepProfile>& steps) {
-  json list = json::array();
-  for (const StepProfile& step : steps) {
-    list.push_back({{"name", step.name},
-                    {"ms", step.ms},
-                    {"share", step.share},
-                    {"bytes", step.bytes},
-                    {"flops", step.flops}});
-  }
-  return list;
-}
-
 json evidence_json(const Evidence& evidence) {
   json value = {{"pattern", evidence.pattern},
                 {"matches", evidence.matches},
@@ -50,18 +46,14 @@ json evidence_json(const Evidence& evidence) {
                 {"wrong", evidence.wrong},
                 {"racing", evidence.racing},
                 {"not_tried", evidence.not_tried},
-                {"steps", steps_json(evidence.steps)},
-                {"baseline", steps_json(evidence.baseline)},
+                {"steps", json_of<json>(evidence.steps)},
+                {"baseline", json_of<json>(evidence.baseline)},
                 {"roof_gbytes_per_s", evidence.roof_gbytes_per_s},
                 {"roof_tflops", evidence.roof_tflops}};
   if (evidence.smallest) {
-    json arrays = json::array();
-    for (const FailingCase::Array& array : evidence.smallest->arrays) {
-      arrays.push_back({{"name", array.name}, {"shape", array.shape}, {"values", array.values}});
-    }
     value["smallest"] = {{"sizes", variables_json<json>(evidence.smallest->overrides)},
                          {"verdict", std::string(name_of(evidence.smallest->verdict))},
-                         {"arrays", std::move(arrays)}};
+                         {"arrays", json_of<json>(evidence.smallest->arrays)}};
   }
   return value;
 }
