@@ -6,7 +6,6 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "harness/evaluate/client/findings.h"
 #include "tests/error_of.h"
 
 namespace kbench::client {

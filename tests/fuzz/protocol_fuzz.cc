@@ -1,5 +1,4 @@
 // Lines of the protocol between processes.
-#include "harness/evaluate/client/findings.h"
 #include "harness/evaluate/client/protocol.h"
 #include "tests/fuzz/fuzz.h"
 

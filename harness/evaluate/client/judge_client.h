@@ -11,7 +11,6 @@
 #include <string>
 #include <utility>
 
-#include "harness/evaluate/client/findings.h"
 #include "harness/evaluate/client/protocol.h"
 #include "harness/measure/process/child_process.h"
 #include "harness/measure/vulkan/snapshot.h"

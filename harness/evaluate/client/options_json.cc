@@ -1,6 +1,5 @@
 #include "harness/evaluate/client/options_json.h"
 
-#include "harness/evaluate/client/option_fields.h"
 #include "kbench/recorded.h"
 #include "libkbench/scoring/json_fields.h"
 

@@ -3,8 +3,8 @@
 // Jobs are lines of JSON on the judge's standard input. Answers are lines on descriptor 3: once
 // "hello JSON" (the device) or "error JSON"; then for each request "stage NAME" as it goes along,
 // "progress JSON" where it is wanted, "inspection JSON" or "profile JSON"
-// (harness/evaluate/client/findings.h) where one was asked for, and "result JSON", "error JSON" or
-// "later begun" or "later" (StillCompiling).
+// (Findings) where one was asked for, and "result JSON", "error JSON" or "later begun" or "later"
+// (StillCompiling).
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,7 @@
 #include "kbench/candidate_source.h"
 #include "kbench/error.h"
 #include "kbench/evaluate.h"
+#include "kbench/tensor.h"
 
 namespace kbench::client {
 
@@ -74,5 +75,40 @@ std::string to_json(const vulkan::DeviceSnapshot& snapshot);  ///< one line
 vulkan::DeviceSnapshot snapshot_from_json(std::string_view line);                ///< throws kParse
 std::string to_json(const std::vector<vulkan::DeviceSnapshot>& list);            ///< one line
 std::vector<vulkan::DeviceSnapshot> snapshots_from_json(std::string_view line);  ///< throws kParse
+
+// What a judge sends beside a result when a request asks for details: a candidate's outputs on
+// inputs that the client knows, and the time of each step. Neither is a measurement, and neither
+// has to do with the secret inputs that verdicts come from.
+
+/// Elements of all outputs together that an inspection hands back at most.
+inline constexpr int64_t kMostInspected = 1 << 16;
+
+/// A candidate run three times on the same inputs: over plausible values in its outputs and
+/// temporaries, over zeros, and over zeros once more.
+struct Inspection {
+  struct Output {
+    Tensor before;    ///< what stood there before the first run
+    Tensor got;       ///< by the first run
+    Tensor again;     ///< by the second
+    Tensor repeated;  ///< by the third: what differs from the second is a race
+  };
+  std::vector<Output> outputs;  ///< by output index
+};
+
+/// Median device times over a few runs with cold caches, milliseconds.
+struct StepTimes {
+  std::vector<double> candidate_ms;  ///< by step of dispatch; of very many the last has the rest
+  std::vector<double> baseline_ms;   ///< by node of the graph that is no view, then copies if any
+};
+
+struct Findings {
+  std::optional<Inspection> inspection;
+  std::optional<StepTimes> times;
+};
+
+std::string to_json(const Inspection& inspection);       ///< one line
+Inspection inspection_from_json(std::string_view line);  ///< throws kParse
+std::string to_json(const StepTimes& times);             ///< one line
+StepTimes step_times_from_json(std::string_view line);   ///< throws kParse
 
 }  // namespace kbench::client

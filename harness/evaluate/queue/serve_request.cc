@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "harness/evaluate/client/named_task.h"
-#include "harness/evaluate/client/option_fields.h"
+#include "harness/evaluate/client/options_json.h"
 #include "harness/measure/vulkan/plan.h"
 #include "kbench/candidate_source.h"
 #include "kbench/text.h"

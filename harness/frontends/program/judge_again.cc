@@ -168,43 +168,44 @@ bool is_run(const std::string& path) {
   return fs::exists(RunFolder(path).settings(), ignored);
 }
 
-int judge_again(const JudgeAgain& options) {
-  const RunFolder folder(options.run);
+int judge_again(const std::string& run, const SizeOptions& size, const DeviceOptions& device,
+                const MeasureOptions& measure, bool confirm, bool json) {
+  const RunFolder folder(run);
   Settings settings = Settings::read(folder.settings());
   const generate::RunLock lock(folder);
-  EvaluateOptions at = evaluate_options(options.size, options.device, options.measure);
-  Devices devices = open_devices(options.device, at, {}, false);
+  EvaluateOptions at = evaluate_options(size, device, measure);
+  Devices devices = open_devices(device, at, {}, false);
   const PromptContext begun = episode_of(settings).prompt;
-  const bool own_sizes = options.size.preset == "auto" && options.size.assignments.empty();
-  at.preset = name_of(options.size.preset == "auto" ? begun.preset : options.size.fixed_preset());
+  const bool own_sizes = size.preset == "auto" && size.assignments.empty();
+  at.preset = name_of(size.preset == "auto" ? begun.preset : size.fixed_preset());
   if (own_sizes) at.overrides = begun.overrides;
-  if (options.size.dtype_name.empty()) at.dtype = begun.dtype;
-  const std::optional<std::string> device = settings.text("device");
+  if (size.dtype_name.empty()) at.dtype = begun.dtype;
+  const std::optional<std::string> begun_on = settings.text("device");
   const bool as_begun = at.preset == name_of(begun.preset) && at.overrides == begun.overrides &&
-                        at.dtype == begun.dtype && (!device || *device == devices.first.name);
+                        at.dtype == begun.dtype && (!begun_on || *begun_on == devices.first.name);
   RunProgress progress;
   const StopSignals signals([&](int) { progress.warn("ends after what is being judged"); });
-  if (options.confirm) {
+  if (confirm) {
     if (!as_begun) {
       throw Error(ErrorCode::kInvalidArgument,
                   "--confirm measures again what was measured: on " +
-                      device.value_or("the same device") + " at preset " +
+                      begun_on.value_or("the same device") + " at preset " +
                       preset_in_words(name_of(begun.preset), begun.dtype));
     }
     return judge_into(folder.confirmed(), generate::winners_of(folder, /*unconfirmed=*/false),
-                      folder, std::move(devices), at, signals, options.json);
+                      folder, std::move(devices), at, signals, json);
   }
   if (!as_begun) {
     const std::string path = folder.path() + "/judged/" + file_of(at, devices.first.name);
     return judge_into(path, distinct_candidates(folder), folder, std::move(devices), at, signals,
-                      options.json);
+                      json);
   }
-  if (!device) {
+  if (!begun_on) {
     settings.set("device", devices.first.name);
     settings.set("driver", devices.first.driver);
     replace_file(folder.settings(), settings.to_yaml());
   }
-  return judge_open(folder, settings, std::move(devices), signals, progress, options.json);
+  return judge_open(folder, settings, std::move(devices), signals, progress, json);
 }
 
 }  // namespace kbench::program

@@ -2,10 +2,15 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
+#include <random>
 #include <utility>
 
+#include "harness/evaluate/diagnose/investigate.h"
 #include "harness/evaluate/generate/device_evaluator.h"
+#include "harness/frontends/program/json_documents.h"
 #include "harness/frontends/program/open_devices.h"
+#include "harness/frontends/program/prompt_sets.h"
 #include "harness/frontends/program/text.h"
 #include "harness/measure/trial/experiment.h"
 #include "kbench/error.h"
@@ -15,6 +20,7 @@
 #include "kbench/version.h"
 #include "libkbench/base/enum_names.h"
 #include "libkbench/base/text.h"
+#include "libkbench/core/in_words.h"
 
 namespace kbench::program {
 namespace {
@@ -209,6 +215,223 @@ generate::Member member_of(
   member.model = std::make_shared<ReplayModel>(config.name, std::move(exchanges),
                                                ReplayModel::OtherPrompt::given);
   return member;
+}
+
+using generate::RunFolder;
+using generate::Settings;
+
+std::vector<ModelConfig> models_of(const GenerateOptions& options) {
+  std::vector<ModelConfig> all;
+  std::string source = options.models_file;
+  if (!source.empty()) {
+    all = read_models(source);
+  } else if (!options.replay.empty()) {
+    source = RunFolder(options.replay).settings();
+    std::string text = "models:\n";
+    const Settings old = Settings::read(source);
+    for (const std::string& model : old.models()) text += "  - " + model + "\n";
+    all = parse_models(text, source);
+  } else {
+    throw Error(ErrorCode::kInvalidArgument,
+                "generate takes --models FILE, which says whom to ask (docs/models.md)");
+  }
+  return chosen_models(std::move(all), options.models, source);
+}
+
+void check_flags(const GenerateOptions& options, const std::vector<ModelConfig>& models) {
+  if (options.no_judge && options.loop.attempts > 1) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--no-judge leaves nothing to repair by: it goes with --attempts 1");
+  }
+  if (!options.max_cost) return;
+  for (const ModelConfig& model : models) {
+    if (!model.price) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  "--max-cost needs a price for model " + model.name + " in its models file");
+    }
+  }
+}
+
+Ground prepare(const GenerateOptions& options, const Prompts& prompts,
+               const std::vector<const Task*>& tasks, const std::optional<Settings>& stored) {
+  Ground ground;
+  ground.evaluation = evaluate_options(options.size, options.device, options.measure);
+  if (options.no_judge) {
+    if (options.size.preset != "auto") ground.preset = options.size.fixed_preset();
+    if (stored && options.size.preset == "auto") {
+      ground.preset = preset_from_name(stored->text("preset").value_or("v0"));
+    }
+    return ground;
+  }
+  ground.devices = open_devices(options.device, ground.evaluation, {}, false);
+  const vulkan::DeviceSnapshot& device = ground.devices.first;
+  if (const std::string why =
+          why_not_taken(prompt_language_from_name(options.loop.language), device);
+      !why.empty()) {
+    throw Error(
+        ErrorCode::kUnsupported,
+        "no answer in --language " + options.loop.language + " could be judged: " + why +
+            "; give another --device, or --no-judge to ask for kernels for another machine");
+  }
+  ground.preset = check_sizes(tasks, options.size, device, ground.evaluation.recorded);
+  // Prompts contain the rates, so a continued run keeps its first ones.
+  if (stored && stored->number("roof_gbytes_per_s")) {
+    ground.roofline.copy_bytes_per_s = 1e9 * *stored->number("roof_gbytes_per_s");
+    ground.roofline.flops_per_s = 1e12 * stored->number("roof_tflops").value_or(0);
+  } else if (!device.software() && !options.dry_run && options.device.server.empty()) {
+    ground.roofline =
+        diagnose::roofline_of(options.device.device.substr(0, options.device.device.find(',')));
+  }
+  ground.devices =
+      open_devices(options.device, ground.evaluation, ground.roofline, prompts.settings().evidence);
+  return ground;
+}
+
+namespace {
+
+/// Three digits, so that prompts do not change with every measurement.
+double rounded(double value) { return std::stod(format_number(value)); }
+
+}  // namespace
+
+Settings settings_of_run(const GenerateOptions& options, const std::vector<ModelConfig>& models,
+                         const Prompts& prompts, const std::vector<const Task*>& tasks,
+                         const Ground& ground, const std::optional<Settings>& stored) {
+  Settings settings = settings_of(options.loop, prompts, tasks, ground.preset,
+                                  options.size.overrides(), ground.evaluation);
+  int64_t seed = 0;
+  if (options.seed) {
+    seed = *options.seed;
+  } else if (stored) {
+    seed = static_cast<int64_t>(stored->number("seed").value_or(0));
+  } else {
+    seed = std::random_device{}() >> 1;
+  }
+  settings.set("seed", seed);
+  settings.set("device_block", prompts.settings().device);
+  if (options.no_judge) {
+    for (const char* key : {"device", "driver", "roof_gbytes_per_s", "roof_tflops"}) {
+      settings.set(key, nullptr);
+    }
+  } else {
+    settings.set("device", ground.devices.first.name);
+    settings.set("driver", ground.devices.first.driver);
+    settings.set("roof_gbytes_per_s", rounded(ground.roofline.copy_bytes_per_s / 1e9));
+    settings.set("roof_tflops", rounded(ground.roofline.flops_per_s / 1e12));
+  }
+  for (const ModelConfig& model : models) settings.add_model(to_json(model));
+  return settings;
+}
+
+namespace {
+
+/// The most that one model can be asked for.
+struct Most {
+  std::string name;
+  double samples = 0, most_requests = 0, most_tokens = 0;
+  std::optional<double> most_cost;  ///< unset: no price is known
+};
+KBENCH_FIELDS(Most, name, samples, most_requests, most_tokens, most_cost)
+
+struct Lengths {
+  size_t average = 0, most = 0;
+};
+KBENCH_FIELDS(Lengths, average, most)
+
+/// The plan as JSON.
+struct PlanDocument {
+  std::vector<std::string> tasks;
+  int samples = 0, attempts = 0;
+  Lengths prompt_characters;
+  std::vector<Most> models;
+  std::optional<double> most_cost;
+  std::vector<Message> first_prompt;
+};
+KBENCH_FIELDS(PlanDocument, tasks, samples, attempts, prompt_characters, models, most_cost,
+              first_prompt)
+
+struct Estimate {
+  size_t longest = 0, average = 0;  ///< characters of the tasks' first prompts
+  std::vector<Most> models;
+  std::optional<double> cost;  ///< of all models; unset if one has no price
+};
+
+Estimate estimate(const generate::Plan& plan, const std::vector<ModelConfig>& models,
+                  const Prompts& prompts, const EpisodeOptions& episode) {
+  Estimate all;
+  size_t characters = 0;
+  for (const Task* task : plan.tasks()) {
+    const size_t length = characters_of(prompts.first(*task, episode.prompt));
+    characters += length;
+    all.longest = std::max(all.longest, length);
+  }
+  all.average = characters / plan.tasks().size();
+  all.cost = 0;
+  for (const ModelConfig& model : models) {
+    const double chains = double(plan.tasks().size()) * plan.samples();
+    const double answer = double(model.sampling.max_tokens.value_or(4096));
+    double input = 0;
+    for (int attempt = 1; attempt <= episode.attempts; ++attempt) {
+      const int shown = episode.shown == Shown::history ? attempt - 1
+                        : episode.shown == Shown::best  ? std::min(attempt - 1, 2)
+                                                        : std::min(attempt - 1, 1);
+      // A token has at least two characters.
+      input += double(characters) / double(plan.tasks().size()) / 2 +
+               shown * (answer + double(episode.feedback.max_characters) / 2);
+    }
+    Most& most = all.models.emplace_back();
+    most.name = model.name;
+    most.samples = chains;
+    most.most_requests = chains * episode.attempts;
+    most.most_tokens = chains * (input + answer * episode.attempts);
+    if (model.price) {
+      most.most_cost =
+          chains * (input * model.price->input + answer * episode.attempts * model.price->output) /
+          1e6;
+    }
+    all.cost =
+        all.cost && most.most_cost ? std::optional(*all.cost + *most.most_cost) : std::nullopt;
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string plan_text(const generate::Plan& plan, const std::vector<ModelConfig>& models,
+                      const Prompts& prompts, const EpisodeOptions& episode) {
+  std::string text;
+  for (const Message& message : prompts.first(*plan.tasks().front(), episode.prompt)) {
+    text += "--- " + std::string(name_of(message.role)) + ", " +
+            std::to_string(message.text.size()) + " characters\n" + message.text + "\n";
+  }
+  const Estimate all = estimate(plan, models, prompts, episode);
+  text += "---\n" + counted(plan.tasks().size(), "task") + "; prompts of " +
+          std::to_string(all.average) + " characters on average, " + std::to_string(all.longest) +
+          " at most\n";
+  std::vector<std::vector<std::string>> rows = {
+      {"model", "samples", "requests at most", "tokens at most", "cost at most"}};
+  for (const Most& most : all.models) {
+    rows.push_back({most.name, format_number(most.samples, 9), format_number(most.most_requests, 9),
+                    format_number(most.most_tokens),
+                    most.most_cost ? format_number(*most.most_cost, 4) : "no price"});
+  }
+  text += format_table(rows);
+  if (all.cost) text += "highest possible cost: " + format_number(*all.cost, 4) + "\n";
+  return text;
+}
+
+std::string plan_json(const generate::Plan& plan, const std::vector<ModelConfig>& models,
+                      const Prompts& prompts, const EpisodeOptions& episode) {
+  const Estimate all = estimate(plan, models, prompts, episode);
+  PlanDocument document{.tasks = {},
+                        .samples = plan.samples(),
+                        .attempts = episode.attempts,
+                        .prompt_characters = {all.average, all.longest},
+                        .models = all.models,
+                        .most_cost = all.cost,
+                        .first_prompt = prompts.first(*plan.tasks().front(), episode.prompt)};
+  for (const Task* task : plan.tasks()) document.tasks.push_back(to_string(task->id));
+  return json_document(document);
 }
 
 }  // namespace kbench::program

@@ -6,10 +6,10 @@
 
 #include "harness/evaluate/client/device_list.h"
 #include "harness/evaluate/generate/line_file.h"
-#include "harness/frontends/program/generate_setup.h"
 #include "harness/frontends/program/prompt_sets.h"
 #include "harness/frontends/program/report.h"
 #include "harness/frontends/program/run_progress.h"
+#include "harness/frontends/program/run_setup.h"
 #include "harness/frontends/program/signals.h"
 #include "harness/frontends/program/text.h"
 #include "harness/frontends/program/verbs.h"

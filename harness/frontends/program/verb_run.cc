@@ -325,8 +325,8 @@ int run_run(const RunOptions& options) {
               " is a run: it is judged alone, at its own tasks, into itself; of these flags "
               "it takes --confirm and --json");
     }
-    return judge_again(
-        {*run_given, options.confirm, options.json, options.size, options.device, options.measure});
+    return judge_again(*run_given, options.size, options.device, options.measure, options.confirm,
+                       options.json);
   }
   if (options.confirm) {
     throw Error(ErrorCode::kInvalidArgument,

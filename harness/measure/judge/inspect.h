@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "harness/evaluate/client/findings.h"
+#include "harness/evaluate/client/protocol.h"
 #include "harness/measure/judge/checks.h"
 #include "harness/measure/judge/sample.h"
 

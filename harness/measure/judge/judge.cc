@@ -22,7 +22,6 @@
 #include <utility>
 #include <vector>
 
-#include "harness/evaluate/client/findings.h"
 #include "harness/evaluate/client/protocol.h"
 #include "harness/measure/judge/baseline_process.h"
 #include "harness/measure/judge/candidate_build.h"

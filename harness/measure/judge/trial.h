@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "harness/evaluate/client/findings.h"
 #include "harness/evaluate/client/protocol.h"
 #include "harness/measure/judge/candidate_build.h"
 #include "harness/measure/judge/checks.h"
