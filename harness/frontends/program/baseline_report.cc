@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "harness/frontends/program/text.h"
+#include "libkbench/base/text.h"
 #include "libkbench/core/in_words.h"
 #include "libkbench/scoring/json_fields.h"
 
@@ -45,9 +46,7 @@ std::string table_of(const std::vector<ComparedTask>& tasks) {
 }
 
 std::string list_of(const std::vector<TaskId>& tasks) {
-  std::string text;
-  for (const TaskId& task : tasks) text += (text.empty() ? "" : ", ") + to_string(task);
-  return text;
+  return listed(tasks, [](const TaskId& task) { return to_string(task); });
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "harness/frontends/program/command_pages.h"
@@ -56,9 +57,8 @@ Check number_from(int low, int high) {
 Check member_of(std::vector<std::string> words) {
   const auto check = [words](const std::string& text) -> std::string {
     if (std::ranges::find(words, text) != words.end()) return "";
-    std::string all;
-    for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
-    return "'" + shown(text) + "' is none of " + all + suggestion(text, words);
+    return "'" + shown(text) + "' is none of " + listed(words, std::identity()) +
+           suggestion(text, words);
   };
   return {.find_mistake = check, .words = words};
 }

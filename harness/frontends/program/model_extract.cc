@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <iterator>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "kbench/extract.h"
 #include "kbench/text.h"
 #include "libkbench/base/files.h"
+#include "libkbench/base/text.h"
 
 namespace kbench::program {
 namespace {
@@ -96,11 +98,8 @@ void print_text(const Extraction& found) {
   if (missing != std::string::npos) {
     std::printf("%s\n", found.explanation.substr(missing + 2).c_str());
   }
-  std::string overlooked;
-  for (const std::string& leniency : found.leniencies) {
-    overlooked += (overlooked.empty() ? "" : ", ") + leniency;
-  }
-  if (!overlooked.empty()) std::printf("overlooked: %s\n", overlooked.c_str());
+  if (found.leniencies.empty()) return;
+  std::printf("overlooked: %s\n", listed(found.leniencies, std::identity()).c_str());
 }
 
 int run_extract(const ExtractVerbOptions& options) {

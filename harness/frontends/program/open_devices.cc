@@ -15,6 +15,7 @@
 #include "kbench/error.h"
 #include "kbench/score.h"
 #include "libkbench/base/start_thread.h"
+#include "libkbench/base/text.h"
 
 namespace kbench::program {
 namespace {
@@ -113,11 +114,9 @@ std::string name_with_index(const vulkan::DeviceSnapshot& device) {
 std::string names_of(const std::vector<vulkan::DeviceSnapshot>& devices) {
   std::map<std::string, int> counts;
   for (const vulkan::DeviceSnapshot& device : devices) ++counts[device.name];
-  std::string text;
-  for (const auto& [name, count] : counts) {
-    text += (text.empty() ? "" : ", ") + (count > 1 ? std::to_string(count) + " x " : "") + name;
-  }
-  return text;
+  return listed(counts, [](const auto& each) {
+    return (each.second > 1 ? std::to_string(each.second) + " x " : "") + each.first;
+  });
 }
 
 }  // namespace kbench::program

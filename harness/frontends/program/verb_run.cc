@@ -35,6 +35,7 @@
 #include "kbench/task_file.h"
 #include "kbench/text.h"
 #include "libkbench/base/files.h"
+#include "libkbench/base/text.h"
 #include "libkbench/base/unique_fd.h"
 #include "libkbench/scoring/interval_ratio.h"
 
@@ -196,11 +197,10 @@ std::string summary_of(const std::vector<Result>& results) {
     ++counts[result.verdict];
     if (result.correct()) speedups.push_back(result.speedup.point);
   }
-  std::string text;
-  for (const auto& [verdict, count] : counts) {
-    text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + coloured_name(verdict);
-  }
-  text = std::to_string(results.size()) + " candidates: " + text;
+  std::string text =
+      std::to_string(results.size()) + " candidates: " + listed(counts, [](const auto& each) {
+        return std::to_string(each.second) + " " + coloured_name(each.first);
+      });
   if (!speedups.empty()) {
     const auto [least, most] = std::ranges::minmax(speedups);
     text += "; speedups " + format_number(least) + "x to " + format_number(most) + "x, median " +
