@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
-#include <ostream>
 #include <string>
 #include <vector>
 
@@ -151,78 +150,6 @@ TEST(CommandLine, ImportWritesTheCandidateAndSaysTheRestElsewhere) {
   EXPECT_TRUE(said.out.starts_with("kbench: 1\n")) << said.out;
   EXPECT_THAT(said.err, HasSubstr("relu.py:17: note: a branch"));
 }
-
-// --- what is wrong with the question: one line, exit code 2 --------------------------------------
-
-struct Mistake {
-  std::string name;
-  std::vector<std::string> arguments;
-  std::string says;
-};
-
-void PrintTo(const Mistake& mistake, std::ostream* out) { *out << mistake.name; }
-
-class Mistakes : public ::testing::TestWithParam<Mistake> {};
-
-TEST_P(Mistakes, GetOneLineAndExitCodeTwo) {
-  const Said said = run_program(GetParam().arguments);
-  EXPECT_EQ(said.code, 2);
-  EXPECT_EQ(said.out, "");
-  EXPECT_EQ(count_lines(said.err), 1u) << said.err;
-  EXPECT_LT(said.err.size(), 250u) << said.err;
-  EXPECT_EQ(said.err.rfind("kbench: ", 0), 0u) << said.err;
-  EXPECT_THAT(said.err, HasSubstr(GetParam().says));
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    All, Mistakes,
-    ::testing::Values(
-        Mistake{"Flag", {"--frobnicate"}, "--frobnicate"},
-        Mistake{"FlagOfVerb", {"list", "--frobnicate"}, "kbench list --help"},
-        Mistake{"Verb", {"frobnicate"}, "verbs:"}, Mistake{"Task", {"show", "level1/999"}, "1/999"},
-        Mistake{"TaskSpelling", {"show", "rellu"}, "did you mean 'relu'?"},
-        Mistake{"TaskOfSeveral", {"show", "vgg"}, "level3/11 VGG16, level3/12 VGG19"},
-        Mistake{"TaskOfNoLevel", {"list", "--task", "19"}, "level1/19 ReLU, level2/19"},
-        Mistake{"VerbMisspelt", {"lits"}, "did you mean 'list'?"},
-        Mistake{"VerbOfHelp", {"help", "shwo"}, "did you mean 'show'?"},
-        Mistake{"FlagMisspelt", {"--fastp", "1"}, "did you mean '--fast-p'?"},
-        Mistake{"FlagOfVerbMisspelt", {"list", "--tsak=1/1"}, "did you mean '--task'?"},
-        Mistake{"Shard", {"--shard", "0/2"}, "I from 1 to N"},
-        Mistake{"ShardBeyond", {"--shard", "3/2"}, "'3/2'"},
-        Mistake{"ShardSpelling", {"--shard", "2"}, "'2'"},
-        Mistake{"Scored", {"report", "/nowhere.jsonl"}, "/nowhere.jsonl"},
-        Mistake{"TaskOfMainJob", {"--task", "level9/*"}, "9"},
-        Mistake{"Level", {"--level", "7"}, "level 7"},
-        Mistake{"LevelSpelling", {"list", "--level", "one"}, "one"},
-        Mistake{"Preset", {"--preset", "huge"}, "huge"},
-        Mistake{"PresetOfVerb", {"list", "--preset", "auto"}, "auto"},
-        Mistake{"Device", {"--device", "nothing-like-it"}, "nothing-like-it"},
-        Mistake{"Variable", {"show", "1/19", "--set", "depth=3"}, "depth"},
-        Mistake{"Assignment", {"show", "1/19", "--set", "batch_size"}, "batch_size"},
-        Mistake{"Shape", {"show", "2/1", "--set", "height=1"}, "conv2d"},
-        Mistake{"Candidates", {"--candidates", "/nowhere/at/all"}, "/nowhere/at/all"},
-        Mistake{"CandidateFile", {"run", "/nowhere.yaml"}, "/nowhere.yaml"},
-        Mistake{"CheckedFile", {"run", "--check", "/nowhere.yaml"}, "/nowhere.yaml"},
-        Mistake{"Threshold", {"--fast-p", "fast"}, "fast"},
-        Mistake{"NegativeThreshold", {"--fast-p=-1"}, "-1"},
-        Mistake{"Tolerance", {"--tolerance", "loose"}, "loose"},
-        Mistake{"Samples", {"--min-samples", "0"}, "--min-samples"},
-        Mistake{"NotANumberOfSeconds", {"--measure-seconds", "nan"}, "--measure-seconds"},
-        Mistake{"NotAThreshold", {"--fast-p", "1,nan"}, "--fast-p"},
-        Mistake{"NotAMemory", {"--host-memory", "nan"}, "--host-memory"},
-        Mistake{"TooManySeconds", {"--device-seconds", "1e999"}, "--device-seconds"},
-        Mistake{"NegativeSeed", {"--input-seed=-1"}, "--input-seed"},
-        Mistake{"SeedBeyond64Bits", {"--input-seed", "18446744073709551616"}, "--input-seed"},
-        Mistake{"FlagBeforeVerb", {"--level", "1", "list"}, "--level"},
-        Mistake{"BenchmarkFlag", {"--benchmark_frobnicate=1"}, "--benchmark_frobnicate"},
-        Mistake{"BenchmarkValue", {"--benchmark_repetitions=many"}, "--benchmark_repetitions"},
-        Mistake{"BenchmarkFormat", {"--benchmark_format=xml"}, "xml"},
-        Mistake{"BenchmarkFilter", {"--benchmark_filter=("}, "regular expression"},
-        Mistake{"BenchmarkOut", {"--benchmark_out=/nowhere/x.json"}, "/nowhere/x.json"},
-        Mistake{"BenchmarkFlagOfVerb", {"list", "--benchmark_filter=x"}, "main job"},
-        Mistake{"BothOutputs", {"--json", "--benchmark_format=json"}, "--json"},
-        Mistake{"Worker", {"worker"}, "worker"}),
-    [](const auto& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace kbench

@@ -52,12 +52,12 @@ class MistypedCommands : public ::testing::Test {
     write_file(folder_ / "begun/run.yaml", "");
   }
 
-  void expect_one_sentence(const Mistyped& mistyped) {
+  void expect_one_sentence(const Mistyped& mistyped, size_t most = 700) {
     const Said said = run_in_shell("\"$KBENCH\" " + mistyped.command, folder_.path());
     EXPECT_EQ(said.code, 2) << mistyped.command << "\n" << said.out << said.err;
     EXPECT_EQ(said.out, "") << mistyped.command;
     EXPECT_EQ(count_lines(said.err), 1u) << mistyped.command << "\n" << said.err;
-    EXPECT_LT(said.err.size(), 700u) << mistyped.command;
+    EXPECT_LT(said.err.size(), most) << mistyped.command;
     EXPECT_TRUE(said.err.starts_with("kbench: ")) << mistyped.command << "\n" << said.err;
     EXPECT_FALSE(said.err.starts_with("kbench: :")) << mistyped.command << "\n" << said.err;
     EXPECT_THAT(said.err, HasSubstr(mistyped.says)) << mistyped.command;
@@ -167,6 +167,45 @@ TEST_F(MistypedCommands, ValuesAreNamedAndTheirRange) {
            {"new relu --language gsl", "did you mean 'glsl'?"},
        }) {
     expect_one_sentence(each);
+  }
+}
+
+TEST_F(MistypedCommands, QuestionsAreAnsweredInOneShortLine) {
+  constexpr size_t kShort = 250;
+  for (const Mistyped& each : std::vector<Mistyped>{
+           {"--frobnicate", "--frobnicate"},
+           {"--fastp 1", "did you mean '--fast-p'?"},
+           {"list --tsak=1/1", "did you mean '--task'?"},
+           {"help shwo", "did you mean 'show'?"},
+           {"show level1/999", "1/999"},
+           {"show vgg", "level3/11 VGG16, level3/12 VGG19"},
+           {"list --task 19", "level1/19 ReLU, level2/19"},
+           {"--task 'level9/*'", "9"},
+           {"--level 7", "level 7"},
+           {"--preset huge", "huge"},
+           {"--device nothing-like-it", "nothing-like-it"},
+           {"show 1/19 --set depth=3", "depth"},
+           {"show 2/1 --set height=1", "conv2d"},
+           {"run --check nothing.yaml", "nothing.yaml"},
+           {"--shard 0/2", "I from 1 to N"},
+           {"--shard 3/2", "'3/2'"},
+           {"--fast-p fast", "fast"},
+           {"--fast-p=-1", "-1"},
+           {"--fast-p 1,nan", "--fast-p"},
+           {"--min-samples 0", "--min-samples"},
+           {"--measure-seconds nan", "--measure-seconds"},
+           {"--host-memory nan", "--host-memory"},
+           {"--device-seconds 1e999", "--device-seconds"},
+           {"--input-seed=-1", "--input-seed"},
+           {"--input-seed 18446744073709551616", "--input-seed"},
+           {"--benchmark_frobnicate=1", "--benchmark_frobnicate"},
+           {"--benchmark_format=xml", "xml"},
+           {"'--benchmark_filter=('", "regular expression"},
+           {"--benchmark_out=/nowhere/x.json", "/nowhere/x.json"},
+           {"list --benchmark_filter=x", "main job"},
+           {"--json --benchmark_format=json", "--json"},
+       }) {
+    expect_one_sentence(each, kShort);
   }
 }
 
