@@ -21,70 +21,6 @@ struct ModelsOptions {
   bool json = false;
 };
 
-/// The outcome of asking one model.
-struct Asked {
-  std::string name;
-  std::optional<bool> listed;  ///< unset: the server lists no models
-  size_t others = 0;           ///< how many models it lists
-  std::optional<Answer> answer;
-  std::string failure;
-};
-
-std::string count_or_unknown(const std::optional<int64_t>& count) {
-  return count ? std::to_string(*count) : "?";
-}
-
-/// Whether the server lists the model. Many servers list none, so what counts is whether it
-/// answers.
-void look_up(OpenAiModel& model, Asked& asked) {
-  try {
-    const std::vector<std::string> names = model.served({});
-    asked.listed = std::count(names.begin(), names.end(), model.config().model) > 0;
-    asked.others = names.size();
-  } catch (const ModelError&) {
-  }
-}
-
-Asked ask(ModelConfig config, std::vector<std::string>& notes) {
-  config.tries = std::min(config.tries, 2);
-  Asked asked;
-  asked.name = config.name;
-  try {
-    ModelHooks hooks;
-    hooks.event = [&](const ModelEvent& event) {
-      if (event.kind == ModelEvent::Kind::model_lost) return;  // reported below
-      if (event.kind == ModelEvent::Kind::given_up) return;
-      notes.push_back(event.model + ": " + event.text);
-    };
-    OpenAiModel model(std::move(config), std::move(hooks));
-    look_up(model, asked);
-    asked.answer = model.ask({.messages = {{Role::user, "Answer with the word yes."}},
-                              .sampling = {.max_tokens = 64},
-                              .purpose = "kbench model check"},
-                             {});
-  } catch (const Error& e) {
-    asked.failure = e.what();
-    notes.push_back(asked.failure);
-  }
-  return asked;
-}
-
-std::vector<std::string> row_of(const Asked& asked) {
-  if (!asked.failure.empty()) return {asked.name, "", "none"};
-  const std::string listed = !asked.listed   ? "lists none"
-                             : *asked.listed ? "yes"
-                                             : "no, of " + std::to_string(asked.others);
-  const Answer& answer = *asked.answer;
-  const std::string text = answer.text.empty() ? "(nothing)" : answer.text;
-  return {asked.name,
-          listed,
-          shown(text, 24) + ", " + shown(answer.finish, 20),
-          format_seconds(answer.seconds),
-          count_or_unknown(answer.usage.input),
-          count_or_unknown(answer.usage.output),
-          shown(answer.served_by, 40)};
-}
-
 struct AnswerLine {
   std::string text, finish;
   double seconds = 0;
@@ -93,9 +29,10 @@ struct AnswerLine {
 };
 KBENCH_FIELDS(AnswerLine, text, finish, seconds, input_tokens, output_tokens, served_by)
 
+/// The outcome of asking one model.
 struct ModelLine {
   std::string name;
-  std::optional<bool> listed;
+  std::optional<bool> listed;  ///< unset: the server lists no models
   std::optional<AnswerLine> answer;
   std::optional<std::string> failure;
 };
@@ -108,15 +45,67 @@ struct ModelsDocument {
 };
 KBENCH_FIELDS(ModelsDocument, models, notes)
 
-ModelLine line_of(const Asked& asked) {
-  ModelLine line{asked.name, asked.listed, std::nullopt, std::nullopt};
-  if (asked.answer) {
-    const Answer& answer = *asked.answer;
-    line.answer = {answer.text,        answer.finish,       answer.seconds,
-                   answer.usage.input, answer.usage.output, answer.served_by};
+struct Asked {
+  ModelLine line;
+  size_t others = 0;  ///< how many models its server lists
+};
+
+std::string count_or_unknown(const std::optional<int64_t>& count) {
+  return count ? std::to_string(*count) : "?";
+}
+
+/// Whether the server lists the model. Many servers list none, so what counts is whether it
+/// answers.
+void look_up(OpenAiModel& model, Asked& asked) {
+  try {
+    const std::vector<std::string> names = model.served({});
+    asked.line.listed = std::count(names.begin(), names.end(), model.config().model) > 0;
+    asked.others = names.size();
+  } catch (const ModelError&) {
   }
-  if (!asked.failure.empty()) line.failure = asked.failure;
-  return line;
+}
+
+Asked ask(ModelConfig config, std::vector<std::string>& notes) {
+  config.tries = std::min(config.tries, 2);
+  Asked asked;
+  asked.line.name = config.name;
+  try {
+    ModelHooks hooks;
+    hooks.event = [&](const ModelEvent& event) {
+      if (event.kind == ModelEvent::Kind::model_lost) return;  // reported below
+      if (event.kind == ModelEvent::Kind::given_up) return;
+      notes.push_back(event.model + ": " + event.text);
+    };
+    OpenAiModel model(std::move(config), std::move(hooks));
+    look_up(model, asked);
+    const Answer answer = model.ask({.messages = {{Role::user, "Answer with the word yes."}},
+                                     .sampling = {.max_tokens = 64},
+                                     .purpose = "kbench model check"},
+                                    {});
+    asked.line.answer = {answer.text,        answer.finish,       answer.seconds,
+                         answer.usage.input, answer.usage.output, answer.served_by};
+  } catch (const Error& e) {
+    asked.line.failure = e.what();
+    notes.push_back(*asked.line.failure);
+  }
+  return asked;
+}
+
+std::vector<std::string> row_of(const Asked& asked) {
+  const ModelLine& line = asked.line;
+  if (line.failure) return {line.name, "", "none"};
+  const std::string listed = !line.listed   ? "lists none"
+                             : *line.listed ? "yes"
+                                            : "no, of " + std::to_string(asked.others);
+  const AnswerLine& answer = *line.answer;
+  const std::string text = answer.text.empty() ? "(nothing)" : answer.text;
+  return {line.name,
+          listed,
+          shown(text, 24) + ", " + shown(answer.finish, 20),
+          format_seconds(answer.seconds),
+          count_or_unknown(answer.input_tokens),
+          count_or_unknown(answer.output_tokens),
+          shown(answer.served_by, 40)};
 }
 
 /// Asks each model once. Returns whether all answered.
@@ -129,9 +118,9 @@ bool ask_models(const ModelsOptions& options) {
   for (ModelConfig& config :
        chosen_models(read_models(options.file), options.names, options.file)) {
     const Asked asked = ask(std::move(config), notes);
-    all &= asked.failure.empty();
+    all &= !asked.line.failure;
     table.push_back(row_of(asked));
-    document.models.push_back(line_of(asked));
+    document.models.push_back(asked.line);
   }
   if (options.json) {
     say(json_document(document));

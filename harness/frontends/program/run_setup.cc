@@ -338,7 +338,7 @@ struct Lengths {
 };
 KBENCH_FIELDS(Lengths, average, most)
 
-/// The plan as JSON.
+/// The plan, as the document of --json.
 struct PlanDocument {
   std::vector<std::string> tasks;
   int samples = 0, attempts = 0;
@@ -350,23 +350,23 @@ struct PlanDocument {
 KBENCH_FIELDS(PlanDocument, tasks, samples, attempts, prompt_characters, models, most_cost,
               first_prompt)
 
-struct Estimate {
-  size_t longest = 0, average = 0;  ///< characters of the tasks' first prompts
-  std::vector<Most> models;
-  std::optional<double> cost;  ///< of all models; unset if one has no price
-};
-
-Estimate estimate(const generate::Plan& plan, const std::vector<ModelConfig>& models,
-                  const Prompts& prompts, const EpisodeOptions& episode) {
-  Estimate all;
+PlanDocument plan_of(const generate::Plan& plan, const std::vector<ModelConfig>& models,
+                     const Prompts& prompts, const EpisodeOptions& episode) {
+  PlanDocument all{.tasks = {},
+                   .samples = plan.samples(),
+                   .attempts = episode.attempts,
+                   .prompt_characters = {},
+                   .models = {},
+                   .most_cost = 0,
+                   .first_prompt = prompts.first(*plan.tasks().front(), episode.prompt)};
   size_t characters = 0;
   for (const Task* task : plan.tasks()) {
+    all.tasks.push_back(to_string(task->id));
     const size_t length = characters_of(prompts.first(*task, episode.prompt));
     characters += length;
-    all.longest = std::max(all.longest, length);
+    all.prompt_characters.most = std::max(all.prompt_characters.most, length);
   }
-  all.average = characters / plan.tasks().size();
-  all.cost = 0;
+  all.prompt_characters.average = characters / plan.tasks().size();
   for (const ModelConfig& model : models) {
     const double chains = double(plan.tasks().size()) * plan.samples();
     const double answer = double(model.sampling.max_tokens.value_or(4096));
@@ -389,8 +389,9 @@ Estimate estimate(const generate::Plan& plan, const std::vector<ModelConfig>& mo
           chains * (input * model.price->input + answer * episode.attempts * model.price->output) /
           1e6;
     }
-    all.cost =
-        all.cost && most.most_cost ? std::optional(*all.cost + *most.most_cost) : std::nullopt;
+    all.most_cost = all.most_cost && most.most_cost
+                        ? std::optional(*all.most_cost + *most.most_cost)
+                        : std::nullopt;
   }
   return all;
 }
@@ -398,16 +399,17 @@ Estimate estimate(const generate::Plan& plan, const std::vector<ModelConfig>& mo
 }  // namespace
 
 std::string plan_text(const generate::Plan& plan, const std::vector<ModelConfig>& models,
-                      const Prompts& prompts, const EpisodeOptions& episode) {
+                      const Prompts& prompts, const EpisodeOptions& episode, bool json) {
+  const PlanDocument all = plan_of(plan, models, prompts, episode);
+  if (json) return json_document(all);
   std::string text;
-  for (const Message& message : prompts.first(*plan.tasks().front(), episode.prompt)) {
+  for (const Message& message : all.first_prompt) {
     text += "--- " + std::string(name_of(message.role)) + ", " +
             std::to_string(message.text.size()) + " characters\n" + message.text + "\n";
   }
-  const Estimate all = estimate(plan, models, prompts, episode);
-  text += "---\n" + counted(plan.tasks().size(), "task") + "; prompts of " +
-          std::to_string(all.average) + " characters on average, " + std::to_string(all.longest) +
-          " at most\n";
+  text += "---\n" + counted(all.tasks.size(), "task") + "; prompts of " +
+          std::to_string(all.prompt_characters.average) + " characters on average, " +
+          std::to_string(all.prompt_characters.most) + " at most\n";
   std::vector<std::vector<std::string>> rows = {
       {"model", "samples", "requests at most", "tokens at most", "cost at most"}};
   for (const Most& most : all.models) {
@@ -416,22 +418,8 @@ std::string plan_text(const generate::Plan& plan, const std::vector<ModelConfig>
                     most.most_cost ? format_number(*most.most_cost, 4) : "no price"});
   }
   text += format_table(rows);
-  if (all.cost) text += "highest possible cost: " + format_number(*all.cost, 4) + "\n";
+  if (all.most_cost) text += "highest possible cost: " + format_number(*all.most_cost, 4) + "\n";
   return text;
-}
-
-std::string plan_json(const generate::Plan& plan, const std::vector<ModelConfig>& models,
-                      const Prompts& prompts, const EpisodeOptions& episode) {
-  const Estimate all = estimate(plan, models, prompts, episode);
-  PlanDocument document{.tasks = {},
-                        .samples = plan.samples(),
-                        .attempts = episode.attempts,
-                        .prompt_characters = {all.average, all.longest},
-                        .models = all.models,
-                        .most_cost = all.cost,
-                        .first_prompt = prompts.first(*plan.tasks().front(), episode.prompt)};
-  for (const Task* task : plan.tasks()) document.tasks.push_back(to_string(task->id));
-  return json_document(document);
 }
 
 }  // namespace kbench::program

@@ -94,10 +94,8 @@ generate::Settings settings_of_run(const GenerateOptions& options,
                                    const std::vector<const Task*>& tasks, const Ground& ground,
                                    const std::optional<generate::Settings>& stored);
 
-/// The first prompt, and the most that all prompts can cost.
+/// The first prompt, and the most that all prompts can cost; as text or JSON.
 std::string plan_text(const generate::Plan& plan, const std::vector<ModelConfig>& models,
-                      const Prompts& prompts, const EpisodeOptions& episode);
-std::string plan_json(const generate::Plan& plan, const std::vector<ModelConfig>& models,
-                      const Prompts& prompts, const EpisodeOptions& episode);
+                      const Prompts& prompts, const EpisodeOptions& episode, bool json);
 
 }  // namespace kbench::program

@@ -93,10 +93,7 @@ int run_generate(GenerateOptions options) {
   }
   for (const Task* task : tasks) build_graph(episode.prompt.at(task->id));
   if (options.dry_run) {
-    std::fputs((options.json ? plan_json(plan, configs, prompts, episode)
-                             : plan_text(plan, configs, prompts, episode))
-                   .c_str(),
-               stdout);
+    std::fputs(plan_text(plan, configs, prompts, episode, options.json).c_str(), stdout);
     return kDone;
   }
 
