@@ -174,10 +174,7 @@ TaskAudit audit_task(const Task& task, const Graph& graph, VariantEvaluator& eva
   audit.task = &task;
   audit.dtype = graph.dtype();
   const Bounds bounds = bounds_of(task, graph.dtype());
-  std::vector<Variant> variants = shortcuts(graph);
-  for (Variant& each : honest_variants(graph)) {
-    variants.push_back(std::move(each));
-  }
+  std::vector<Variant> variants = variants_of(graph);
   std::erase_if(variants, [&](const Variant& each) { return !wanted(each, options); });
 
   for (const Variant& variant : variants) {

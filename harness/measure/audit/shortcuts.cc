@@ -12,32 +12,31 @@
 namespace kbench {
 namespace {
 
+struct KindRule {
+  VariantKind kind;
+  MutantRule rule;
+};
+
 /// The one place to add a rule: a line here, a function in one of shortcuts_*.cc or honest_*.cc.
-constexpr MutantRule kMutants[] = {
-    {"left_out", mutate_by_leaving_out},
-    {"parameter", mutate_parameters},
-    {"constant", mutate_by_constant},
-    {"other_inputs", use_other_inputs},
-    {"part_of_reduction", shorten_reductions},
-    {"part_of_statistics", shorten_statistics},
-    {"part_of_product", shorten_products},
-    {"part_of_steps", shorten_steps},
-    {"part_of_depth", halve_depth},
-};
-constexpr MutantRule kSubsets[] = {
-    {"most_of_reduction", leave_out_terms},
-    {"most_of_statistics", leave_out_of_statistics},
-};
-constexpr MutantRule kPrecision[] = {
-    {"operands", round_operands},
-    {"results", round_results},
-    {"sums", add_up_in_halves},
-};
-constexpr MutantRule kHonest[] = {
-    {"stored", store_halves},
-    {"order", reorder_sums},
-    {"formula", other_formulas},
-    {kRunningRule, add_up_in_one_float},
+constexpr KindRule kRules[] = {
+    {VariantKind::mutant, {"left_out", mutate_by_leaving_out}},
+    {VariantKind::mutant, {"parameter", mutate_parameters}},
+    {VariantKind::mutant, {"constant", mutate_by_constant}},
+    {VariantKind::mutant, {"other_inputs", use_other_inputs}},
+    {VariantKind::mutant, {"part_of_reduction", shorten_reductions}},
+    {VariantKind::mutant, {"part_of_statistics", shorten_statistics}},
+    {VariantKind::mutant, {"part_of_product", shorten_products}},
+    {VariantKind::mutant, {"part_of_steps", shorten_steps}},
+    {VariantKind::mutant, {"part_of_depth", halve_depth}},
+    {VariantKind::subset, {"most_of_reduction", leave_out_terms}},
+    {VariantKind::subset, {"most_of_statistics", leave_out_of_statistics}},
+    {VariantKind::precision, {"operands", round_operands}},
+    {VariantKind::precision, {"results", round_results}},
+    {VariantKind::precision, {"sums", add_up_in_halves}},
+    {VariantKind::honest, {"stored", store_halves}},
+    {VariantKind::honest, {"order", reorder_sums}},
+    {VariantKind::honest, {"formula", other_formulas}},
+    {VariantKind::honest, {kRunningRule, add_up_in_one_float}},
 };
 
 constexpr size_t kFewCalls = 3;
@@ -45,14 +44,15 @@ constexpr size_t kMostCalls = 6;  ///< of one operator that are tried one by one
 
 using Replacements = std::map<int, Replacement>;
 
-/// Collects variants of one graph; descriptions stay unique.
+/// Collects variants of one graph; descriptions of shortcuts stay unique, and those of honest ones.
 class Collector {
  public:
   explicit Collector(const Graph& graph) : graph_(graph), labels_(labels_of(graph)) {}
 
   void add(VariantKind kind, const std::string& rule, const std::string& description,
            Replacements replacements) {
-    if (replacements.empty() || !seen_.insert(description).second) return;
+    const bool honest = kind == VariantKind::honest;
+    if (replacements.empty() || !seen_.emplace(honest, description).second) return;
     all_.push_back(
         {kind, rule, description, [&graph = graph_, replacements = std::move(replacements)] {
            return pruned(*rewrite(graph, replacements));
@@ -110,26 +110,18 @@ class Collector {
 
   const Graph& graph_;
   std::vector<std::string> labels_;
-  std::set<std::string> seen_;
+  std::set<std::pair<bool, std::string>> seen_;  ///< honest, description
   std::vector<Variant> all_;
 };
 
 }  // namespace
 
-std::vector<Variant> shortcuts(const Graph& graph) {
+std::vector<Variant> variants_of(const Graph& graph) {
   Collector collector(graph);
   for (Null& null : nulls(graph)) {
     collector.add(VariantKind::null, null.rule, null.description, std::move(null.replacements));
   }
-  for (const MutantRule& rule : kMutants) collector.add_rule(VariantKind::mutant, rule);
-  for (const MutantRule& rule : kSubsets) collector.add_rule(VariantKind::subset, rule);
-  for (const MutantRule& rule : kPrecision) collector.add_rule(VariantKind::precision, rule);
-  return collector.take();
-}
-
-std::vector<Variant> honest_variants(const Graph& graph) {
-  Collector collector(graph);
-  for (const MutantRule& rule : kHonest) collector.add_rule(VariantKind::honest, rule);
+  for (const auto& [kind, rule] : kRules) collector.add_rule(kind, rule);
   return collector.take();
 }
 

@@ -28,10 +28,9 @@ inline constexpr std::string_view kOtherPrefix = "other";
 /// The rule of honest variants that add up in one float: on the CPU reference they are what they
 /// say where its sums are sequential (ReferenceOptions).
 inline constexpr const char* kRunningRule = "running";
-/// Nulls, then mutants, subsets, precision. Those whose graph would be the task's own are left out.
-/// Where an operator is called more than six times, the first call, the last and others evenly
-/// between stand for all, beside the variant of all calls together.
-std::vector<Variant> shortcuts(const Graph& graph);
-std::vector<Variant> honest_variants(const Graph& graph);
+/// Nulls, then mutants, subsets, precision, and honest ones. Those whose graph would be the task's
+/// own are left out. Where an operator is called more than six times, the first call, the last and
+/// others evenly between stand for all, beside the variant of all calls together.
+std::vector<Variant> variants_of(const Graph& graph);
 
 }  // namespace kbench
