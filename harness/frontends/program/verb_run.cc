@@ -123,7 +123,7 @@ std::optional<Comparison> comparison_of(const std::vector<Result>& results) {
 }
 
 /// "1.20x [1.18, 1.22] of b.yaml over a.yaml: b.yaml is faster"; empty if there is no speedup.
-std::string format_comparison(const Comparison& both) {
+std::string format_gain(const Comparison& both) {
   if (!both.speedup) return "";
   const std::string a = shown(both.a.candidate), b = shown(both.b.candidate);
   return format_speedup(*both.speedup) + " of " + b + " over " + a + ": " +
@@ -369,7 +369,7 @@ int run_run(const RunOptions& options) {
     say(both ? json_document(*both) : results_json(results));
   } else {
     if (both) {
-      say(format_comparison(*both));
+      say(format_gain(*both));
     } else if (results.size() > 1) {
       say(summary_of(results));
     }
