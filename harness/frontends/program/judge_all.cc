@@ -5,7 +5,6 @@
 #include <mutex>
 #include <utility>
 
-#include "harness/evaluate/queue/queue.h"
 #include "kbench/error.h"
 
 namespace kbench::program {
