@@ -11,6 +11,7 @@
 #include <span>
 
 #include "kbench/error.h"
+#include "kbench/ops.h"
 #include "kbench/task_file.h"
 #include "libkbench/base/text.h"
 #include "libkbench/candidate/symbol_table.h"
@@ -68,8 +69,26 @@ void add_list(Row& row, const std::vector<int64_t>& values, const std::string& l
   row.add("]");
 }
 
-void add_distribution(Row& row, const Distribution& drawn, const std::string& label) {
+/// The fan-in that weights were drawn for, if their bound is that of one.
+std::optional<int64_t> fan_in_of(const Graph::ValueInfo& info) {
+  const Distribution& drawn = info.distribution;
+  if (info.type.shape.size() < 2 || drawn.kind != Distribution::Kind::uniform || drawn.hi <= 0) {
+    return std::nullopt;
+  }
+  const auto inputs = std::llround(3 / (drawn.hi * drawn.hi));
+  const Distribution its = weight_init(std::max<int64_t>(inputs, 1));
+  if (its.hi != drawn.hi || its.lo != drawn.lo || drawn.then != its.then) return std::nullopt;
+  return inputs;
+}
+
+void add_distribution(Row& row, const Graph::ValueInfo& info, const std::string& label) {
   using Kind = Distribution::Kind;
+  const Distribution& drawn = info.distribution;
+  // A fan-in is a number that a loop can count up; the root of one is not.
+  if (const auto inputs = fan_in_of(info)) {
+    row.add("fan_in(").add(*inputs, label + "_fan_in").add(")");
+    return;
+  }
   row.add("\"" + std::string(name_of(drawn.kind)));
   if (drawn.kind == Kind::randint) {
     row.add("(").add(static_cast<int64_t>(drawn.lo), label + "_low");
@@ -119,7 +138,7 @@ Entry tensor_entry(const Graph::ValueInfo& info) {
   entry.tail.add("shape: ");
   add_list(entry.tail, info.type.shape, info.name + "_dim");
   entry.tail.add(", distribution: ");
-  add_distribution(entry.tail, info.distribution, info.name);
+  add_distribution(entry.tail, info, info.name);
   if (info.type.dtype != DType::f32) {
     entry.tail.add(", dtype: " + std::string(name_of(info.type.dtype)));
   }

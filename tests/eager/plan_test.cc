@@ -240,7 +240,7 @@ TEST(Plans, AreOfTheKernelsForTheirSizes) {
       {"permute 2x128x64 axes=0,2,1", "transpose.comp", "transpose.comp", 1},
       {"permute 2x12x6x64 axes=0,2,1,3", "copy.comp", "copy.comp", 1},
       {"conv2d 16x128x128x128 128x128x3x3 padding=1", "winograd_weight.comp",
-       "winograd_output.comp", 3},
+       "winograd_output.comp", 4},
       {"conv2d 16x4x128x128 64x4x3x1 padding=1", "conv_gemm.comp", "conv_gemm.comp", 1},
       {"conv2d 10x992x7x7 32x992x3x3 padding=1", "conv_gemm.comp", "gemm_merge.comp", 2},
   };

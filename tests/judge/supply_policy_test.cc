@@ -245,7 +245,7 @@ TEST(ChooseRunner, PrefersTheAuthorsThenTheKindThenTheOpenOne) {
   EXPECT_EQ(choose_runner(waiting, {.kind = RunnerKind::torch}, false), 2u);
   EXPECT_EQ(choose_runner({waiting[0], waiting[1]}, {}, false), 1u);
   EXPECT_EQ(choose_runner({waiting[0], waiting[1]}, {}, true), std::nullopt);
-  EXPECT_EQ(choose_runner({waiting[2]}, {}, true), 0u);
+  EXPECT_EQ(choose_runner({waiting[2]}, {}, true), std::nullopt);
   EXPECT_EQ(choose_runner({waiting[5]}, {.author = "a"}, false), std::nullopt);
   EXPECT_EQ(choose_runner({waiting[5]}, {}, false), std::nullopt);
 }

@@ -78,7 +78,8 @@ TEST_P(Operators, OfTheTableGiveWhatTheDefinitionDoes) {
     const Example example = example_of(row);
     const bool exact = !row.inputs.empty();
     if (!exact) expect_rules(example);
-    expect_values(example, row.definition().reference_units, exact ? row.error() : std::nullopt);
+    expect_values(example, row.definition().reference_units * row.condition(),
+                  exact ? row.error() : std::nullopt);
   }
 }
 
@@ -92,7 +93,7 @@ TEST_P(Operators, OfOtherSizesGiveWhatTheDefinitionDoes) {
       SCOPED_TRACE(text_of(other->call));
       const Example example = example_of(*other);
       expect_rules(example);
-      expect_values(example, row.definition().reference_units);
+      expect_values(example, row.definition().reference_units * row.condition());
       ++held[row.call.op->name];
     }
   }

@@ -28,6 +28,10 @@ struct Row {
 
   const Definition& definition() const { return definition_of(call.op->name); }
   bool has(std::string_view word) const { return words.contains(word); }
+  /// How much the call magnifies rounding errors.
+  double condition() const {
+    return has("condition") ? std::stod(words.find("condition")->second) : 1;
+  }
   /// What "@error" allows, or an exact row; nothing elsewhere.
   std::optional<double> error() const {
     if (has("error")) return std::stod(words.find("error")->second);

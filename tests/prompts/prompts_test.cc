@@ -154,7 +154,7 @@ TEST(Prompts, AskInEachLanguageAndNameNoOther) {
       {PromptLanguage::glsl, {"GLSL", "```glsl NAME.comp", "#version 450", "local_size_x"}},
       {PromptLanguage::hlsl, {"HLSL", "```hlsl NAME.hlsl", "[numthreads("}},
       {PromptLanguage::cuda, {"CUDA C++ kernels", "```cuda NAME.cu", "NVRTC", "__global__ void"}},
-      {PromptLanguage::triton, {"Triton kernels", "```python NAME.py", "configs:"}},
+      {PromptLanguage::triton, {"Triton kernels", "```python NAME.py", "tl.constexpr"}},
       {PromptLanguage::torch, {"ModelNew", "load_inline", "# The task's program"}}};
   for (const PromptLanguage language : kLanguages) {
     const std::string text =
