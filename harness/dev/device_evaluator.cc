@@ -10,7 +10,7 @@
 #include "harness/measure/audit/shortcuts.h"
 #include "harness/measure/eager/eager.h"
 #include "harness/measure/trial/device_draw.h"
-#include "harness/measure/trial/graph_memory.h"
+#include "harness/measure/trial/eager_run.h"
 #include "harness/measure/trial/kernels.h"
 #include "kbench/error.h"
 

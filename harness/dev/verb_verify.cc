@@ -10,7 +10,7 @@
 #include "harness/frontends/program/progress.h"
 #include "harness/frontends/program/terminal.h"
 #include "harness/frontends/program/text.h"
-#include "harness/measure/process/host_memory.h"
+#include "harness/measure/process/cgroups.h"
 #include "harness/measure/trial/device_draw.h"
 #include "harness/measure/trial/eager_run.h"
 #include "harness/measure/vulkan/device.h"

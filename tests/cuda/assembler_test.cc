@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "harness/measure/cuda/cubin.h"
 #include "kbench/error.h"
 
 namespace kbench::cuda {

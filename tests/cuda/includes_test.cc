@@ -1,7 +1,7 @@
-#include "harness/measure/cuda/includes.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "harness/measure/cuda/nvrtc.h"
 
 namespace kbench::cuda {
 namespace {

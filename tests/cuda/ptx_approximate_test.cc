@@ -1,6 +1,6 @@
-#include "harness/measure/cuda/ptx_approximate.h"
-
 #include <gtest/gtest.h>
+
+#include "harness/measure/cuda/ptx_rules.h"
 
 namespace kbench::cuda {
 namespace {

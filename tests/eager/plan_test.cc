@@ -6,8 +6,7 @@
 #include <set>
 
 #include "harness/measure/vulkan/compiler.h"
-#include "harness/measure/vulkan/embedded.h"
-#include "harness/measure/vulkan/spirv_khr.h"
+#include "harness/measure/vulkan/spirv_matrix.h"
 #include "kbench/task.h"
 #include "tests/eager/eager_fixture.h"
 

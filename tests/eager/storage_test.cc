@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "harness/measure/vulkan/compiler.h"
-#include "harness/measure/vulkan/embedded.h"
 #include "kbench/task.h"
 #include "tests/eager/eager_fixture.h"
 

@@ -1,5 +1,5 @@
 // A compiler's text, much of which a candidate writes (#error, #line).
-#include "harness/measure/vulkan/diagnostics.h"
+#include "harness/measure/vulkan/compiler.h"
 #include "tests/fuzz/fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -1,5 +1,5 @@
 // PTX as a candidate may give it: taken apart, held to the rules and to a launch.
-#include "harness/measure/cuda/cubin.h"
+#include "harness/measure/cuda/assembler.h"
 #include "harness/measure/cuda/messages.h"
 #include "harness/measure/cuda/ptx_print.h"
 #include "harness/measure/cuda/ptx_rules.h"

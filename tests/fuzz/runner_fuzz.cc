@@ -2,7 +2,6 @@
 #include <sys/socket.h>
 
 #include "harness/measure/process/channel.h"
-#include "harness/measure/process/fd_pair.h"
 #include "harness/measure/runner/protocol.h"
 #include "tests/fuzz/fuzz.h"
 

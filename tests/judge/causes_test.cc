@@ -1,8 +1,7 @@
-#include "harness/measure/judge/causes.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "harness/measure/judge/failure_verdict.h"
 #include "kbench/certificate.h"
 #include "kbench/task.h"
 

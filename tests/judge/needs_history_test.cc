@@ -1,7 +1,7 @@
 // Which kind of runner a candidate is expected to need.
-#include "harness/measure/judge/needs_history.h"
-
 #include <gtest/gtest.h>
+
+#include "harness/measure/judge/candidate_build.h"
 
 namespace kbench::judge {
 namespace {

@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "harness/evaluate/client/protocol.h"
-#include "harness/measure/process/fd_pair.h"
+#include "harness/measure/process/channel.h"
 #include "libkbench/base/files.h"
 
 namespace kbench::judge {

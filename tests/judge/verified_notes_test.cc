@@ -1,5 +1,3 @@
-#include "harness/measure/judge/verified_notes.h"
-
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -8,6 +6,7 @@
 #include <iterator>
 #include <string>
 
+#include "harness/measure/judge/baseline_process.h"
 #include "tests/candidate/support.h"
 
 namespace kbench::judge {

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/measure/process/host_memory.h"
 #include "tests/candidate/support.h"
 
 namespace kbench::process {

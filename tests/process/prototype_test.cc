@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "harness/measure/process/fd_pair.h"
+#include "harness/measure/process/channel.h"
 #include "kbench/error.h"
 
 namespace kbench::process {

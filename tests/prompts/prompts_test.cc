@@ -11,7 +11,7 @@
 #include "harness/evaluate/prompts/embedded_files.h"
 #include "harness/evaluate/prompts/examples.h"
 #include "harness/evaluate/prompts/prompt_set.h"
-#include "harness/measure/vulkan/embedded.h"
+#include "harness/measure/vulkan/compiler.h"
 #include "kbench/candidate.h"
 #include "kbench/candidate_limits.h"
 #include "kbench/candidate_source.h"

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "harness/measure/process/channel.h"
 #include "harness/measure/process/child_process.h"
-#include "harness/measure/process/fd_pair.h"
 #include "harness/measure/runner/python_interpreter.h"
 #include "kbench/listing.h"
 #include "kbench/npy.h"

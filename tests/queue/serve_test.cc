@@ -20,7 +20,7 @@
 #include <set>
 #include <thread>
 
-#include "harness/measure/process/fd_pair.h"
+#include "harness/measure/process/channel.h"
 #include "tests/process/no_threads.h"
 #include "tests/queue/fake_judge.h"
 

@@ -1,10 +1,9 @@
-#include "harness/measure/runner/device_files.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
+#include "harness/measure/runner/lock_in.h"
 #include "tests/candidate/support.h"
 
 namespace kbench::runner {

@@ -3,8 +3,8 @@
 #include <set>
 #include <string>
 
-#include "harness/measure/runner/device_numbers.h"
-#include "harness/measure/vulkan/float_atomics.h"
+#include "harness/measure/runner/resolved.h"
+#include "harness/measure/vulkan/features.h"
 #include "tests/vulkan/device_fixture.h"
 
 namespace kbench::runner {

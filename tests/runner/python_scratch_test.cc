@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "harness/measure/process/fd_pair.h"
+#include "harness/measure/process/channel.h"
 #include "harness/measure/runner/python_group.h"
 #include "tests/candidate/support.h"
 

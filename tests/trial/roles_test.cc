@@ -1,8 +1,8 @@
-#include "harness/measure/trial/roles.h"
-
 #include <gtest/gtest.h>
 
 #include <set>
+
+#include "harness/measure/trial/sampling.h"
 
 namespace kbench::trial {
 namespace {

@@ -2,8 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include "harness/measure/vulkan/diagnostics.h"
-#include "harness/measure/vulkan/embedded.h"
 #include "kbench/error.h"
 
 namespace kbench::vulkan {

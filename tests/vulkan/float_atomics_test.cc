@@ -1,9 +1,8 @@
 // Atomics on floats: what a module uses of them, and what they give on a device that has them.
-#include "harness/measure/vulkan/float_atomics.h"
-
 #include <gmock/gmock.h>
 
 #include "harness/measure/vulkan/capabilities.h"
+#include "harness/measure/vulkan/features.h"
 #include "tests/vulkan/device_fixture.h"
 
 namespace kbench::vulkan {

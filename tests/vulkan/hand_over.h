@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include "harness/measure/vulkan/shared_memory.h"
+#include "harness/measure/vulkan/buffer.h"
 
 namespace kbench::vulkan {
 

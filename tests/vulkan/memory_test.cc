@@ -1,8 +1,8 @@
-#include "harness/measure/vulkan/memory.h"
-
 #include <gtest/gtest.h>
 
 #include <vector>
+
+#include "harness/measure/vulkan/buffer.h"
 
 namespace kbench::vulkan {
 namespace {

@@ -1,7 +1,5 @@
 // Two processes on one device: the test is the owner of the memory, this program started again the
 // importer.
-#include "harness/measure/vulkan/shared_memory.h"
-
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <signal.h>
@@ -13,6 +11,7 @@
 
 #include <algorithm>
 
+#include "harness/measure/vulkan/buffer.h"
 #include "harness/measure/vulkan/functions.h"
 #include "tests/vulkan/device_fixture.h"
 #include "tests/vulkan/hand_over.h"

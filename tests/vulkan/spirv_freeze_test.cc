@@ -3,6 +3,7 @@
 #include <glslang/SPIRV/spirv.hpp>
 
 #include "harness/measure/vulkan/compiler.h"
+#include "harness/measure/vulkan/spirv_interface.h"
 #include "harness/measure/vulkan/spirv_module.h"
 #include "kbench/error.h"
 #include "tests/vulkan/assemble.h"
@@ -75,8 +76,8 @@ TEST(FreezeSpirv, ThePushBlockIsAsLongAsItsSpecializedArray) {
       "layout(binding = 0) buffer A { uint a[]; };\n"
       "layout(push_constant) uniform P { uint first; uint rest[N]; };\n"
       "void main() { a[0] = rest[first]; }\n");
-  EXPECT_EQ(frozen(spirv).push_bytes, 8u);
-  EXPECT_EQ(frozen(spirv, {{0, 30}}).push_bytes, 124u);
+  EXPECT_EQ(reflect_spirv(freeze_spirv(spirv, {}, "main")).push.size(), 2u);
+  EXPECT_EQ(reflect_spirv(freeze_spirv(spirv, {{0, 30}}, "main")).push.size(), 31u);
 }
 
 TEST(FreezeSpirv, LeavesNoConstantToSpecialize) {

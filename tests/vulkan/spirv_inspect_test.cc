@@ -75,36 +75,6 @@ TEST(InspectSpirv, BytesOfSharedArraysDoNotWrap) {
   EXPECT_EQ(inspect_spirv(wide).shared_bytes, kEndless);
 }
 
-TEST(InspectSpirv, APushBlockReachesToTheEndOfItsLastMember) {
-  const auto push = [](const std::string& decorations, const std::string& types,
-                       const std::string& members) {
-    return inspect_spirv(Assembly{.decorations = "OpDecorate %P Block\n" + decorations,
-                                  .declarations = types + "%P = OpTypeStruct " + members +
-                                                  "\n%pointer = OpTypePointer PushConstant %P\n"
-                                                  "%push = OpVariable %pointer PushConstant\n"})
-        .push_bytes;
-  };
-  EXPECT_EQ(push("OpMemberDecorate %P 0 Offset 100\nOpMemberDecorate %P 1 Offset 0\n", "",
-                 "%float %float"),
-            104u);
-  EXPECT_EQ(push("OpMemberDecorate %P 0 Offset 4294967292\n", "", "%float"), uint64_t{1} << 32);
-  EXPECT_EQ(push("OpMemberDecorate %P 0 Offset 8\nOpDecorate %a ArrayStride 16\n",
-                 "%n = OpConstant %uint 3\n%a = OpTypeArray %float %n\n", "%a"),
-            8u + 3 * 16);
-  EXPECT_EQ(push("OpMemberDecorate %P 0 Offset 0\nOpDecorate %a ArrayStride 1\n",
-                 "%n = OpConstant %uint 3\n%a = OpTypeArray %float %n\n", "%a"),
-            12u)
-      << "a stride too small hides nothing";
-  const std::string matrix =
-      "OpMemberDecorate %P 0 Offset 0\nOpMemberDecorate %P 0 MatrixStride 32\n";
-  const std::string types = "%v = OpTypeVector %float 4\n%m = OpTypeMatrix %v 2\n";
-  EXPECT_EQ(push(matrix + "OpMemberDecorate %P 0 ColMajor\n", types, "%m"), 64u);
-  EXPECT_EQ(push(matrix + "OpMemberDecorate %P 0 RowMajor\n", types, "%m"), 128u);
-  EXPECT_EQ(push("OpMemberDecorate %P 0 Offset 0\nOpDecorate %a ArrayStride 4\n",
-                 "%a = OpTypeRuntimeArray %float\n", "%a"),
-            kEndless);
-}
-
 Assembly buffer(const std::string& type, const std::string& types) {
   return {.decorations =
               "OpDecorate %B Block\nOpMemberDecorate %B 0 Offset 0\n"

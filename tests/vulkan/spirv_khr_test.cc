@@ -1,6 +1,4 @@
 // kbench's own shaders' matrices, from NV's terms to KHR's.
-#include "harness/measure/vulkan/spirv_khr.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +9,7 @@
 #include "harness/measure/vulkan/capabilities.h"
 #include "harness/measure/vulkan/compiler.h"
 #include "harness/measure/vulkan/spirv.h"
+#include "harness/measure/vulkan/spirv_matrix.h"
 #include "harness/measure/vulkan/spirv_module.h"
 #include "harness/measure/vulkan/spirv_names.h"
 #include "kbench/error.h"

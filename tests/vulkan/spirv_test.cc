@@ -24,19 +24,16 @@ TEST(InspectSpirv, ReadsBindingsAndLocalSize) {
   EXPECT_THAT(facts.bindings, ElementsAre(0, 3));
   EXPECT_THAT(facts.local_size, ElementsAre(32, 4, 1));
   EXPECT_EQ(facts.entry, "main");
-  EXPECT_TRUE(facts.other_sets);
-  EXPECT_FALSE(facts.uses_array_length);
   EXPECT_FALSE(facts.uses_float16);
   EXPECT_THAT(facts.capabilities, ElementsAre(spv::CapabilityShader));
 }
 
-TEST(InspectSpirv, SeesArrayLengthAndHalfPrecision) {
+TEST(InspectSpirv, SeesHalfPrecision) {
   const SpirvFacts facts = inspect_spirv(
       compiled("#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require\n"
                "layout(local_size_x = 1) in;\n"
                "layout(binding = 0) buffer A { float a[]; };\n"
-               "void main() { a[0] = float(float16_t(a[1]) * float16_t(a[2])) + a.length(); }\n"));
-  EXPECT_TRUE(facts.uses_array_length);
+               "void main() { a[0] = float(float16_t(a[1]) * float16_t(a[2])); }\n"));
   EXPECT_TRUE(facts.uses_float16);
 }
 

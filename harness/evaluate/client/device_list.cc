@@ -11,7 +11,7 @@
 #include "harness/evaluate/client/judge_client.h"
 #include "harness/measure/process/deadline.h"
 #include "harness/measure/vulkan/device.h"
-#include "harness/measure/vulkan/float_atomics.h"
+#include "harness/measure/vulkan/features.h"
 #include "harness/measure/vulkan/plan.h"
 #include "kbench/error.h"
 #include "kbench/evaluate.h"

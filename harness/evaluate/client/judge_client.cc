@@ -9,8 +9,8 @@
 #include <exception>
 
 #include "harness/evaluate/client/device_list.h"
+#include "harness/measure/process/channel.h"
 #include "harness/measure/process/deadline.h"
-#include "harness/measure/process/fd_pair.h"
 #include "harness/measure/trial/experiment.h"
 #include "kbench/candidate.h"
 #include "kbench/error.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "harness/measure/vulkan/embedded.h"
+#include "harness/measure/vulkan/compiler.h"
 #include "kbench/candidate_limits.h"
 #include "kbench/error.h"
 #include "kbench/listing.h"

@@ -3,8 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/measure/cuda/nvrtc.h"
@@ -32,5 +36,12 @@ class Assembler {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+// What an assembled module says of a kernel's needs: ELF, as NVIDIA's assembler writes it.
+
+/// Registers of a thread of the kernel; nothing when the file does not say.
+std::optional<uint32_t> cubin_registers(std::span<const std::byte> cubin, std::string_view entry);
+/// Local memory of a thread of the kernel, bytes; nothing when the file does not say.
+std::optional<uint32_t> cubin_stack_bytes(std::span<const std::byte> cubin, std::string_view entry);
 
 }  // namespace kbench::cuda

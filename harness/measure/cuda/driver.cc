@@ -20,6 +20,30 @@ ErrorCode code_of(Result result) {
   throw Error(ErrorCode::kUnsupported, message);
 }
 
+/// Throws kUnsupported where NVML is not there or does not know the device.
+ComputeCapability ask_nvml(const std::array<uint8_t, 16>& uuid) {
+  const Library library({"libnvidia-ml.so.1"});
+  if (!library.there()) unsupported(library.reason());
+  int (*init)() = nullptr;
+  int (*by_uuid)(const char*, void**) = nullptr;
+  int (*capability)(void*, int*, int*) = nullptr;
+  int (*shutdown)() = nullptr;
+  if (!library.get("nvmlInit_v2", init) || !library.get("nvmlDeviceGetHandleByUUID", by_uuid) ||
+      !library.get("nvmlDeviceGetCudaComputeCapability", capability) ||
+      !library.get("nvmlShutdown", shutdown)) {
+    unsupported("libnvidia-ml.so.1 lacks a function");
+  }
+  int result = init();
+  if (result != kSuccess) unsupported("nvmlInit gave " + std::to_string(result));
+  ComputeCapability found;
+  void* device = nullptr;
+  result = by_uuid(("GPU-" + uuid_text(uuid)).c_str(), &device);
+  if (result == kSuccess) result = capability(device, &found.major, &found.minor);
+  shutdown();
+  if (result == kSuccess && found.known()) return found;
+  unsupported("NVML gave " + std::to_string(result) + " for GPU-" + uuid_text(uuid));
+}
+
 }  // namespace
 
 DriverError::DriverError(int result, const std::string& message)
@@ -81,6 +105,31 @@ void Driver::State::load() {
     check(calls.init(0), "cuInit");
   } catch (const DriverError& error) {
     unsupported("CUDA's driver does not start: " + error.message());
+  }
+}
+
+ComputeCapability device_capability(const std::array<uint8_t, 16>& uuid) {
+  std::string why;
+  try {
+    return ask_nvml(uuid);
+  } catch (const Error& error) {
+    why = error.message();
+  }
+  try {
+    ComputeCapability found;
+    Driver::State state({"libcuda.so.1"});
+    state.load();
+    state.device = state.find(uuid);
+    const auto ask = [&](int attribute, int& value) {
+      state.check(state.calls.device_attribute(&value, attribute, state.device),
+                  "cuDeviceGetAttribute");
+    };
+    ask(driver::kMajor, found.major);
+    ask(driver::kMinor, found.minor);
+    return found;
+  } catch (const Error& error) {
+    unsupported("the device's compute capability is not known: NVML: " + why +
+                "; CUDA: " + error.message());
   }
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/measure/cuda/nvrtc.h"
 #include "kbench/error.h"
 #include "libkbench/base/unique_fd.h"
 
@@ -48,6 +49,11 @@ struct DriverKernel {
 /// The name of an allocation for other processes on the same device: what cuIpcGetMemHandle()
 /// gives.
 using PeerHandle = std::array<uint8_t, 64>;
+
+/// The compute capability of the device with that UUID (VkPhysicalDeviceIDProperties), by NVML
+/// (libnvidia-ml.so.1) or else the CUDA driver (libcuda.so.1), which makes no context. Throws
+/// kUnsupported, saying why, when neither knows it.
+ComputeCapability device_capability(const std::array<uint8_t, 16>& uuid);
 
 /// A device's primary context, made current on the thread that opens it; only that thread may use
 /// it. It has no device heap, no printf buffer and no reserved cache. What it loads stays until the

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "harness/measure/cuda/library.h"
+#include "harness/measure/cuda/toolkit.h"
 
 namespace kbench::cuda::driver {
 
@@ -96,7 +96,6 @@ inline constexpr unsigned kPeerAccess = 1;
   CALL(allocate, "cuMemAlloc_v2", Pointer*, size_t) \
   CALL(free, "cuMemFree_v2", Pointer) \
   CALL(module_load, "cuModuleLoadData", Module*, const void*) \
-  CALL(module_unload, "cuModuleUnload", Module) \
   CALL(module_function, "cuModuleGetFunction", Function*, Module, const char*) \
   CALL(function_attribute, "cuFuncGetAttribute", int*, int, Function) \
   CALL(set_function_attribute, "cuFuncSetAttribute", Function, int, int) \
@@ -125,7 +124,16 @@ struct Calls {
 #undef KBENCH_MEMBER
 
   /// The name of the first function that the library lacks; null when all are there.
-  const char* fill(const Library& from);
+  const char* fill(const Library& from) {
+    const char* missing = nullptr;
+    const auto get = [&](const char* name, auto& call) {
+      if (!from.get(name, call) && missing == nullptr) missing = name;
+    };
+#define KBENCH_GET(name, symbol, ...) get(symbol, name);
+    KBENCH_CUDA_CALLS(KBENCH_GET)
+#undef KBENCH_GET
+    return missing;
+  }
 };
 
 }  // namespace kbench::cuda::driver

@@ -38,4 +38,13 @@ uint64_t static_shared_bytes(const PtxModule& module, const PtxFunction& entry);
 /// True when it computes in float16 or bfloat16.
 bool uses_float16(const PtxModule& module);
 
+// Which approximate functions PTX computes with.
+
+/// "tanh.approx.f32, ex2.approx.ftz.f32": instructions of the special function unit and short
+/// divisions, in the order of the text, each once; empty where there are none. Ordinary float32
+/// functions are made of some as well (expf of ex2.approx, rsqrtf of rsqrt.approx): those count
+/// only where the module flushes small numbers to zero in its ordinary arithmetic, as
+/// --use_fast_math has it.
+std::string approximate_functions(const PtxModule& module);
+
 }  // namespace kbench::cuda

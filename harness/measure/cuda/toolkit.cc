@@ -1,5 +1,6 @@
 #include "harness/measure/cuda/toolkit.h"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <system_error>
 
 namespace kbench::cuda {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -172,18 +174,6 @@ std::vector<std::string> Toolkit::folders() const {
   return {all.begin(), all.end()};
 }
 
-std::vector<std::string> Toolkit::nvrtc_files() const {
-  std::error_code error;
-  const fs::path real = fs::canonical(nvrtc, error);
-  if (error) return {};
-  std::vector<std::string> files = {real.string()};
-  // What it opens when it first compiles: libnvrtc-builtins.so.13.0, beside links to it.
-  for (const fs::path& path : folders_in(real.parent_path(), "libnvrtc-builtins.so")) {
-    if (fs::is_regular_file(fs::symlink_status(path, error))) files.push_back(path.string());
-  }
-  return files;
-}
-
 std::string searched(const ToolkitPlaces& places) {
   if (!places.nvrtc.empty()) return "KBENCH_NVRTC, which is '" + places.nvrtc + "'";
   std::string text = "KBENCH_NVRTC, CUDA_HOME, CUDA_PATH";
@@ -200,5 +190,19 @@ const std::vector<std::string>& nvjitlink_names() {
   static const std::vector<std::string> names = versioned("libnvJitLink.so");
   return names;
 }
+
+Library::Library(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle_ != nullptr) {
+      name_ = name;
+      return;
+    }
+    const char* error = dlerror();
+    reason_ = error ? error : "it cannot be opened";
+  }
+}
+
+void* Library::symbol(const char* name) const { return handle_ ? dlsym(handle_, name) : nullptr; }
 
 }  // namespace kbench::cuda

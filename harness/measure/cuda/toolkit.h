@@ -13,8 +13,6 @@ struct Toolkit {
   std::vector<std::string> include;  ///< folders of headers, may be empty
   /// Folders that must be readable for these to work.
   std::vector<std::string> folders() const;
-  /// The files that compile CUDA C++, where they lie at a known path.
-  std::vector<std::string> nvrtc_files() const;
 };
 
 /// What the search looks at, read from the environment by toolkit_places().
@@ -43,5 +41,35 @@ std::string searched(const ToolkitPlaces& places);
 /// Names to open NVRTC and nvJitLink by when no path is known.
 const std::vector<std::string>& nvrtc_names();
 const std::vector<std::string>& nvjitlink_names();
+
+// Shared libraries opened at run time: kbench is built without NVIDIA's, and runs without them.
+
+/// What calls of libcuda, NVML, NVRTC and nvJitLink return on success.
+inline constexpr int kSuccess = 0;
+
+/// Never closed once opened: these libraries start threads and keep pointers they were given.
+class Library {
+ public:
+  /// Tries the names in order, as dlopen() takes them.
+  explicit Library(const std::vector<std::string>& names);
+
+  bool there() const { return handle_ != nullptr; }
+  /// Why there is none, of the last name that was tried.
+  const std::string& reason() const { return reason_; }
+  const std::string& name() const { return name_; }
+
+  /// Fills `call` with the function of that name; null when the library has none.
+  template <class F>
+  bool get(const char* name, F*& call) const {
+    call = reinterpret_cast<F*>(symbol(name));
+    return call != nullptr;
+  }
+
+ private:
+  void* symbol(const char* name) const;
+
+  void* handle_ = nullptr;
+  std::string name_, reason_;
+};
 
 }  // namespace kbench::cuda

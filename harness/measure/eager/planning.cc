@@ -1,10 +1,12 @@
 #include "harness/measure/eager/planning.h"
 
 #include <algorithm>
+#include <map>
 
 #include "kbench/error.h"
 
 namespace kbench::eager {
+
 namespace {
 
 /// Elements an invocation holds in registers at most.
@@ -19,6 +21,18 @@ void require_row(int64_t n, const Split& split) {
               "eager kernels take rows of less than 2^32 elements that leave room for the last "
               "stretch, and stretches of less than 2^30; got " +
                   std::to_string(n));
+}
+
+using Table = std::map<std::string, PlanFunction, std::less<>>;
+
+Table make_table() {
+  Table table;
+  for (const auto* family : {&elementwise_kernels(), &reduction_kernels(), &matmul_kernels(),
+                             &convolution_kernels(), &pooling_kernels(), &norm_kernels(),
+                             &loss_kernels(), &shape_kernels(), &recurrent_kernels()}) {
+    for (const EagerKernel& kernel : *family) table.emplace(kernel.name, kernel.plan);
+  }
+  return table;
 }
 
 }  // namespace
@@ -138,6 +152,12 @@ Split whole_row(int64_t n) {
   const Split split{1, ceil_div(n, 4) * 4};
   require_row(n, split);
   return split;
+}
+
+PlanFunction find_plan(std::string_view name) {
+  static const Table table = make_table();
+  const auto found = table.find(name);
+  return found == table.end() ? nullptr : found->second;
 }
 
 }  // namespace kbench::eager

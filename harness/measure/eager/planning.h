@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -89,5 +90,30 @@ struct Split {
 /// for the whole row. Both throw kUnsupported for a row too long to count.
 Split split_row(int64_t n, int64_t rows, int64_t shortest = kStretch);
 Split whole_row(int64_t n);
+
+// Which operators have an eager kernel, and the function that plans each.
+
+/// Pure: from a call, its operands of the types they are stored in, and the device's traits to
+/// launches.
+using PlanFunction = CallPlan (*)(const OperatorCall& call, const DeviceTraits& traits);
+
+struct EagerKernel {
+  std::string name;  ///< the operator's
+  PlanFunction plan;
+};
+
+// One table a family, in ops/<family>.cc.
+const std::vector<EagerKernel>& elementwise_kernels();
+const std::vector<EagerKernel>& reduction_kernels();
+const std::vector<EagerKernel>& matmul_kernels();
+const std::vector<EagerKernel>& convolution_kernels();
+const std::vector<EagerKernel>& pooling_kernels();
+const std::vector<EagerKernel>& norm_kernels();
+const std::vector<EagerKernel>& loss_kernels();
+const std::vector<EagerKernel>& shape_kernels();
+const std::vector<EagerKernel>& recurrent_kernels();
+
+/// The planning function of the operator of that name; null when there is none.
+PlanFunction find_plan(std::string_view name);
 
 }  // namespace kbench::eager

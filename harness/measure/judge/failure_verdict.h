@@ -2,10 +2,12 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/measure/judge/checks.h"
 #include "harness/measure/judge/runner_process.h"
+#include "harness/measure/runner/protocol.h"
 #include "kbench/evaluate.h"
 #include "kbench/graph.h"
 
@@ -43,5 +45,11 @@ std::string name_of_given(const Graph::ValueInfo& value);
 /// A failure of the machine's or the harness's is a harness_error, all others are the candidate's.
 Finding failure_verdict(const RunnerFailure& failure, const RunnerState& state,
                         const Limits& limits);
+
+/// A finding of wrong values with what may have caused it. Values that are off by little everywhere
+/// say low_precision only where the task's check is certified to tell float16 from float32
+/// (`certificate`, as Experiment has it; kUntried: not known); elsewhere the module's own types do.
+Finding with_causes(Finding finding, const runner::Built& built, const Graph& graph,
+                    std::string_view certificate);
 
 }  // namespace kbench::judge

@@ -1,12 +1,15 @@
 #include "harness/measure/judge/inspect.h"
 
+#include <cstring>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "harness/measure/trial/device_draw.h"
 #include "kbench/error.h"
 
 namespace kbench::judge {
+
 namespace {
 
 constexpr uint32_t kFillLimit = 1 << 30;  ///< of integers
@@ -48,6 +51,18 @@ void require_few_elements(const Graph& graph) {
                                                  " elements are not handed back; at most " +
                                                  std::to_string(client::kMostInspected) + " are");
   }
+}
+
+/// Elements that still hold what stood there before; bools do by chance.
+int64_t untouched(const Tensor& before, const Tensor& got) {
+  if (got.dtype() == DType::boolean) return 0;
+  const size_t size = size_of(got.dtype());
+  int64_t count = 0;
+  for (int64_t i = 0; i < got.elements(); ++i) {
+    const size_t at = static_cast<size_t>(i) * size;
+    count += std::memcmp(before.raw() + at, got.raw() + at, size) == 0 ? 1 : 0;
+  }
+  return count;
 }
 
 }  // namespace
@@ -103,6 +118,26 @@ std::optional<Finding> inspect(const SampleParts& parts, Sampler& sampler, Check
     }
   }
   return finding;
+}
+
+std::optional<Finding> check_values(const SampleParts& parts, Sampler& sampler, Checks& checks,
+                                    const CheckRule& rule, const std::vector<Tensor>& right,
+                                    trial::Contents contents, double seconds) {
+  const Graph& graph = parts.task_memory.graph();
+  const ReceivedRun run =
+      run_and_receive(parts, sampler, checks, contents, /*first=*/true, seconds);
+  if (run.finding) return run.finding;
+  for (size_t i = 0; i < right.size(); ++i) {
+    Comparison found = compare(run.after[i], right[i], rule.bounds, rule.rule);
+    if (contents == trial::Contents::plausible) {
+      found.untouched = untouched(run.before[i], run.after[i]);
+    }
+    const Verdict verdict = classify(found, rule.bounds);
+    if (verdict == Verdict::passed) continue;
+    const std::string name = right.size() > 1 ? graph.output_name(i) + ": " : "";
+    return Finding{verdict, name + describe(found, right[i].shape(), rule.bounds)};
+  }
+  return std::nullopt;
 }
 
 }  // namespace kbench::judge

@@ -35,4 +35,14 @@ ReceivedRun run_and_receive(const SampleParts& parts, Sampler& sampler, Checks& 
 std::optional<Finding> inspect(const SampleParts& parts, Sampler& sampler, Checks& checks,
                                double seconds, client::Inspection& inspection);
 
+// Compares a candidate's outputs with the CPU's reference: for small sizes, without a baseline.
+
+/// Runs the candidate once, over such contents of its outputs and temporaries, on inputs and
+/// parameters that draw_known() has drawn. `right`: the outputs for these, in float64. The finding
+/// is what it did outside of its outputs, or what is wrong in them. Throws what a sample throws.
+/// `checks` is new, with its redzones recorded.
+std::optional<Finding> check_values(const SampleParts& parts, Sampler& sampler, Checks& checks,
+                                    const CheckRule& rule, const std::vector<Tensor>& right,
+                                    trial::Contents contents, double seconds);
+
 }  // namespace kbench::judge

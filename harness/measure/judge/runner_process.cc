@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "harness/evaluate/client/protocol.h"
-#include "harness/measure/process/fd_pair.h"
-#include "harness/measure/process/host_memory.h"
+#include "harness/measure/process/cgroups.h"
+#include "harness/measure/process/channel.h"
 #include "harness/measure/runner/lock_in.h"
 #include "harness/measure/runner/runner.h"
 #include "harness/measure/trial/slab_layout.h"

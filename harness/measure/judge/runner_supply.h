@@ -14,7 +14,6 @@
 #include "harness/evaluate/client/protocol.h"
 #include "harness/measure/judge/baseline_process.h"
 #include "harness/measure/judge/candidate_build.h"
-#include "harness/measure/judge/needs_history.h"
 #include "harness/measure/judge/runner_process.h"
 #include "harness/measure/judge/slab.h"
 #include "harness/measure/judge/supply_policy.h"

@@ -126,13 +126,6 @@ void Sampler::fit_fill(const Checks& checks, size_t i, OutputCheck& output) {
   output.fill.limit = fill_limit(checks.truth_largest(i));
 }
 
-void Sampler::fill_all(vulkan::Commands& commands) {
-  fill_outputs(commands);
-  for (const bool of_setup : {false, true}) {
-    fill_temporaries(commands, of_setup, trial::Contents::plausible);
-  }
-}
-
 void Sampler::prepare(Checks& checks, bool first) {
   ++sample_;
   commands_.begin();

@@ -15,7 +15,6 @@
 #include "harness/measure/runner/program.h"
 #include "harness/measure/runner/torch/call_tensors.h"
 #include "harness/measure/trial/kernels.h"
-#include "harness/measure/trial/roles.h"
 #include "harness/measure/trial/sampling.h"
 #include "harness/measure/trial/secret.h"
 #include "harness/measure/vulkan/commands.h"
@@ -60,9 +59,6 @@ class Sampler {
   /// Fills temporaries: those that setup writes, or the others, and operators' scratch.
   void fill_temporaries(vulkan::Commands& commands, bool of_setup, trial::Contents contents,
                         float scale = 1);
-
-  /// Fills outputs and all temporaries.
-  void fill_all(vulkan::Commands& commands);
 
   /// One sample. Redzones, too, hold other values in each. `first`: hashes are taken of everything,
   /// not of inputs alone. A candidate's run is given `seconds`. The finding is the first thing

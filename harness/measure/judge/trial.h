@@ -20,7 +20,6 @@
 #include "harness/measure/judge/runner_supply.h"
 #include "harness/measure/judge/sample.h"
 #include "harness/measure/judge/task_memory.h"
-#include "harness/measure/judge/workspace.h"
 #include "harness/measure/process/deadline.h"
 #include "harness/measure/process/host_lock.h"
 #include "harness/measure/process/pausable_processes.h"

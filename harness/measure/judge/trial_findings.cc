@@ -6,7 +6,6 @@
 
 #include "harness/measure/judge/inspect.h"
 #include "harness/measure/judge/trial.h"
-#include "harness/measure/judge/values.h"
 #include "kbench/reference.h"
 #include "kbench/score.h"
 

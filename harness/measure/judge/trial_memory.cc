@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "harness/measure/judge/trial.h"
-#include "harness/measure/process/host_memory.h"
+#include "harness/measure/process/cgroups.h"
 #include "harness/measure/trial/slab_layout.h"
 #include "kbench/error.h"
 

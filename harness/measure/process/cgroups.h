@@ -1,4 +1,5 @@
-// The limits of the control groups of this process and of all groups above, version 1 and 2.
+// Memory of this machine, and the limits of the control groups of this process and of all groups
+// above, version 1 and 2.
 #pragma once
 
 #include <cstdint>
@@ -27,5 +28,14 @@ struct ProcessorQuota {
 };
 /// Nothing if no group has a quota.
 std::optional<ProcessorQuota> cgroup_processor_quota(const SystemFolders& folders = {});
+
+/// Bytes that can be allocated without swapping and within the limits of the process's control
+/// groups; 0 if the system does not say.
+int64_t available_host_bytes(const SystemFolders& folders = {});
+
+/// The peak memory of this process since the last forget_peak(), or since its start if the system
+/// cannot reset it; 0 if the system does not say.
+int64_t peak_host_bytes();
+void forget_peak();
 
 }  // namespace kbench::process

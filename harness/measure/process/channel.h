@@ -1,4 +1,5 @@
-// Messages, with descriptors, between two processes that need not trust each other.
+// Pairs of connected descriptors, and messages with descriptors between two processes that need not
+// trust each other.
 #pragma once
 
 #include <chrono>
@@ -9,11 +10,20 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "harness/measure/process/fd_pair.h"
+#include "libkbench/base/unique_fd.h"
 
 namespace kbench::process {
+
+/// Two connected ends of a Unix stream socket, closed on exec. Unlike for a pipe, MSG_NOSIGNAL
+/// avoids SIGPIPE when the peer has ended. Throws kIo.
+std::pair<UniqueFd, UniqueFd> make_socket_pair();
+/// The reading and the writing end of a pipe, closed on exec. Throws kIo.
+std::pair<UniqueFd, UniqueFd> make_pipe();
+/// Sets O_NONBLOCK. Throws kIo.
+void make_nonblocking(const UniqueFd& descriptor);
 
 /// One message: a kind, bytes, and the descriptors sent along.
 struct Frame {

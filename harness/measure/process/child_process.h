@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/measure/process/fd_pair.h"
+#include "harness/measure/process/channel.h"
 
 namespace kbench::process {
 

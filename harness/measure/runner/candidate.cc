@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "harness/measure/runner/candidate_program.h"
-#include "harness/measure/runner/device_numbers.h"
 #include "harness/measure/runner/driver_lane.h"
-#include "harness/measure/runner/torch/torch_program.h"
+#include "harness/measure/runner/resolved.h"
+#include "harness/measure/runner/torch/torch_lane.h"
 #include "kbench/error.h"
 #include "kbench/task.h"
 

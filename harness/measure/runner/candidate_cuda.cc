@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "harness/measure/runner/candidate_program.h"
-#include "harness/measure/runner/steps.h"
+#include "harness/measure/runner/resolved.h"
 #include "kbench/error.h"
 #include "kbench/text.h"
 

@@ -1,11 +1,10 @@
 #include "harness/measure/runner/cuda_kernels.h"
 
-#include "harness/measure/cuda/cubin.h"
-#include "harness/measure/cuda/device_capability.h"
-#include "harness/measure/cuda/ptx_approximate.h"
+#include "harness/measure/cuda/assembler.h"
+#include "harness/measure/cuda/driver.h"
 #include "harness/measure/cuda/ptx_print.h"
 #include "harness/measure/cuda/ptx_rules.h"
-#include "harness/measure/runner/kernel_text.h"
+#include "harness/measure/runner/resolved.h"
 #include "kbench/error.h"
 #include "kbench/text.h"
 
@@ -164,8 +163,9 @@ const cuda::ComputeCapability& CudaCompilers::capability() {
 
 cuda::ComputeCapability cuda_capability(const vulkan::DeviceSnapshot& snapshot) {
   if (snapshot.software()) {
-    throw Error(ErrorCode::kUnsupported,
-                "device '" + snapshot.name + "' launches no CUDA kernels: it is no GPU of NVIDIA's");
+    throw Error(
+        ErrorCode::kUnsupported,
+        "device '" + snapshot.name + "' launches no CUDA kernels: it is no GPU of NVIDIA's");
   }
   return cuda::device_capability(snapshot.device_uuid);
 }

@@ -3,8 +3,7 @@
 #include <utility>
 
 #include "harness/measure/cuda/assembler.h"
-#include "harness/measure/cuda/device_capability.h"
-#include "harness/measure/cuda/library.h"
+#include "harness/measure/cuda/driver.h"
 #include "harness/measure/cuda/nvrtc.h"
 #include "harness/measure/cuda/toolkit.h"
 #include "harness/measure/runner/cuda_kernels.h"

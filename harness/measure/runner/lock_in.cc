@@ -12,8 +12,6 @@
 #include <cstring>
 #include <filesystem>
 
-#include "harness/measure/runner/landlock.h"
-#include "harness/measure/runner/syscall_filter.h"
 #include "kbench/error.h"
 
 namespace kbench::runner {

@@ -94,4 +94,37 @@ class LockIn {
 /// loader, layers and drivers read, with their caches on disk turned off.
 std::vector<std::string> sanitized_environment();
 
+// Linux's Landlock: a process gives up its rights to files, TCP ports and signals.
+
+/// Restricts the calling thread, and those it starts from now on, to reading the files of Vulkan
+/// drivers and in `readable`, and using the device files of the device with this UUID.
+LockLayer restrict_files(const std::vector<std::string>& readable, const std::string& device);
+
+/// Restricts them to reading and running files in the system's folders and in `readable`, and to
+/// everything but running below `scratch`. Of devices only the files `devices` are in reach.
+LockLayer restrict_files_of_python(const std::vector<std::string>& readable,
+                                   const std::string& scratch,
+                                   const std::vector<std::string>& devices);
+
+// The filter of system calls in a locked-in process.
+
+/// Installs the filter in all threads. A denied call fails with EPERM, or with ENOSYS where libc
+/// then uses another call. It does not kill, which would look like a crash of the candidate.
+LockLayer restrict_system_calls(bool software_device);
+
+/// For python3: denies sockets, signals, leaving its process group, reading other processes, and
+/// administration of the kernel.
+LockLayer restrict_system_calls_of_python();
+/// The same filter for a process that installs it itself: an array of sock_filter. Throws
+/// kInternal.
+std::vector<uint8_t> program_of_python_filter();
+
+// The files through which a process reaches devices.
+
+/// The files and folders of /dev that Vulkan's and CUDA's drivers use for the device with this
+/// UUID, as vulkan::to_string() writes it. Files of other NVIDIA GPUs are left out if the driver
+/// tells which is this one's. Only tests give the other two folders.
+std::vector<std::string> device_files(const std::string& uuid, const std::string& dev = "/dev",
+                                      const std::string& gpus = "/proc/driver/nvidia/gpus");
+
 }  // namespace kbench::runner

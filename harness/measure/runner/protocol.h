@@ -28,7 +28,7 @@
 #include <vector>
 
 #include "harness/measure/runner/runner_kind.h"
-#include "harness/measure/vulkan/shared_memory.h"
+#include "harness/measure/vulkan/buffer.h"
 #include "kbench/error.h"
 #include "kbench/result.h"
 #include "kbench/task.h"

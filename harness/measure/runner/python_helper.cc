@@ -18,14 +18,13 @@
 #include <optional>
 #include <thread>
 
+#include "harness/measure/process/channel.h"
 #include "harness/measure/process/child_process.h"
 #include "harness/measure/process/deadline.h"
-#include "harness/measure/process/fd_pair.h"
-#include "harness/measure/runner/device_files.h"
+#include "harness/measure/runner/lock_in.h"
 #include "harness/measure/runner/python_group.h"
 #include "harness/measure/runner/python_interpreter.h"
 #include "harness/measure/runner/python_scratch.h"
-#include "harness/measure/runner/python_start.h"
 #include "harness/measure/runner/torch/kept_extensions.h"
 #include "harness/measure/runner/torch/torch_process.h"
 #include "kbench/error.h"

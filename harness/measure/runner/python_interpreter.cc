@@ -16,8 +16,8 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/measure/cuda/toolkit.h"
+#include "harness/measure/process/channel.h"
 #include "harness/measure/process/deadline.h"
-#include "harness/measure/process/fd_pair.h"
 #include "kbench/text.h"
 
 namespace kbench::runner {

@@ -1,5 +1,3 @@
-#include "harness/measure/runner/syscall_filter.h"
-
 #include <fcntl.h>
 #include <sched.h>
 #include <seccomp.h>
@@ -17,6 +15,7 @@
 #include <memory>
 #include <sstream>
 
+#include "harness/measure/runner/lock_in.h"
 #include "kbench/error.h"
 #include "libkbench/base/unique_fd.h"
 

@@ -5,7 +5,7 @@
 
 #include "harness/measure/cuda/triton.h"
 #include "harness/measure/runner/cuda_kernels.h"
-#include "harness/measure/runner/steps.h"
+#include "harness/measure/runner/resolved.h"
 #include "kbench/error.h"
 #include "kbench/text.h"
 

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "harness/measure/trial/clock_watch.h"
-#include "harness/measure/trial/graph_memory.h"
+#include "harness/measure/trial/eager_run.h"
 #include "harness/measure/trial/kernels.h"
 #include "harness/measure/trial/secret.h"
 #include "harness/measure/vulkan/commands.h"

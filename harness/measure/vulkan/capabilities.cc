@@ -5,7 +5,7 @@
 //
 #include <glslang/SPIRV/doc.h>
 
-#include "harness/measure/vulkan/float_atomics.h"
+#include "harness/measure/vulkan/features.h"
 
 namespace kbench::vulkan {
 namespace {

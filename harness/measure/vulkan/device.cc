@@ -1,13 +1,67 @@
 #include "harness/measure/vulkan/device.h"
 
+#include <algorithm>
+#include <cstring>
+#include <string>
+
 #include "harness/measure/vulkan/device_state.h"
-#include "harness/measure/vulkan/drivers.h"
 #include "harness/measure/vulkan/features.h"
-#include "harness/measure/vulkan/float_atomics.h"
 #include "harness/measure/vulkan/functions.h"
+#include "harness/measure/vulkan/instance.h"
 #include "kbench/error.h"
 
 namespace kbench::vulkan {
+
+namespace {
+
+#define KBENCH_RESULT(name) \
+  case name:                \
+    return #name
+std::string result_name(VkResult result) {
+  switch (result) {
+    KBENCH_RESULT(VK_NOT_READY);
+    KBENCH_RESULT(VK_TIMEOUT);
+    KBENCH_RESULT(VK_INCOMPLETE);
+    KBENCH_RESULT(VK_ERROR_OUT_OF_HOST_MEMORY);
+    KBENCH_RESULT(VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    KBENCH_RESULT(VK_ERROR_INITIALIZATION_FAILED);
+    KBENCH_RESULT(VK_ERROR_DEVICE_LOST);
+    KBENCH_RESULT(VK_ERROR_MEMORY_MAP_FAILED);
+    KBENCH_RESULT(VK_ERROR_LAYER_NOT_PRESENT);
+    KBENCH_RESULT(VK_ERROR_EXTENSION_NOT_PRESENT);
+    KBENCH_RESULT(VK_ERROR_FEATURE_NOT_PRESENT);
+    KBENCH_RESULT(VK_ERROR_INCOMPATIBLE_DRIVER);
+    KBENCH_RESULT(VK_ERROR_TOO_MANY_OBJECTS);
+    KBENCH_RESULT(VK_ERROR_FRAGMENTED_POOL);
+    KBENCH_RESULT(VK_ERROR_OUT_OF_POOL_MEMORY);
+    KBENCH_RESULT(VK_ERROR_FRAGMENTATION);
+    KBENCH_RESULT(VK_ERROR_INVALID_SHADER_NV);
+    KBENCH_RESULT(VK_ERROR_UNKNOWN);
+    default:
+      return "VkResult " + std::to_string(static_cast<int>(result));
+  }
+}
+#undef KBENCH_RESULT
+
+ErrorCode code_of(VkResult result) {
+  switch (result) {
+    case VK_TIMEOUT:
+      return ErrorCode::kTimeout;
+    case VK_ERROR_DEVICE_LOST:
+      return ErrorCode::kDeviceLost;
+    case VK_ERROR_OUT_OF_HOST_MEMORY:
+    case VK_ERROR_OUT_OF_DEVICE_MEMORY:
+    case VK_ERROR_OUT_OF_POOL_MEMORY:
+      return ErrorCode::kOutOfMemory;
+    default:
+      return ErrorCode::kInternal;
+  }
+}
+
+constexpr uint64_t kStagingBytes = uint64_t{64} << 20;
+constexpr double kPieceTimeoutSeconds = 60;
+
+}  // namespace
 
 Device::Device() = default;
 Device::~Device() = default;
@@ -117,6 +171,48 @@ bool Device::hung() const { return state_->record->hung; }
 
 std::vector<std::string> Device::take_validation_messages() {
   return state_->instance->take_messages();
+}
+
+void check(VkResult result, const char* call, const char* file, int line) {
+  if (result == VK_SUCCESS) return;
+  const char* slash = std::strrchr(file, '/');
+  const std::string expression(call);
+  throw Error(code_of(result), expression.substr(0, expression.find('(')) + " gave " +
+                                   result_name(result) + " (" + (slash ? slash + 1 : file) + ":" +
+                                   std::to_string(line) + ")");
+}
+
+void Device::upload(const Buffer& to, uint64_t offset, std::span<const std::byte> data) {
+  require_inside(to, offset, data.size(), "upload");
+  prepare_staging();
+  Commands& commands = *state_->staging_commands;
+  for (uint64_t done = 0; done < data.size();) {
+    const uint64_t piece = std::min<uint64_t>(kStagingBytes, data.size() - done);
+    std::memcpy(state_->staging.mapped(), data.data() + done, piece);
+    commands.begin();
+    commands.copy(state_->staging, 0, to, offset + done, piece);
+    commands.submit_and_wait(kPieceTimeoutSeconds);
+    done += piece;
+  }
+}
+
+void Device::download(const Buffer& from, uint64_t offset, std::span<std::byte> data) {
+  require_inside(from, offset, data.size(), "download");
+  prepare_staging();
+  Commands& commands = *state_->staging_commands;
+  for (uint64_t done = 0; done < data.size();) {
+    const uint64_t piece = std::min<uint64_t>(kStagingBytes, data.size() - done);
+    commands.begin();
+    commands.copy(from, offset + done, state_->staging, 0, piece);
+    commands.submit_and_wait(kPieceTimeoutSeconds);
+    std::memcpy(data.data() + done, state_->staging.mapped(), piece);
+    done += piece;
+  }
+}
+
+void Device::prepare_staging() {
+  if (!state_->staging) state_->staging = allocate_host(kStagingBytes);
+  if (!state_->staging_commands) state_->staging_commands = std::make_unique<Commands>(*this);
 }
 
 }  // namespace kbench::vulkan

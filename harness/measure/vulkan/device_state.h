@@ -12,7 +12,6 @@
 #include "harness/measure/vulkan/compiler.h"
 #include "harness/measure/vulkan/device.h"
 #include "harness/measure/vulkan/instance.h"
-#include "harness/measure/vulkan/memory.h"
 #include "harness/measure/vulkan/pipeline.h"
 
 namespace kbench::vulkan {

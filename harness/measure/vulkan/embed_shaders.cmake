@@ -10,7 +10,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
     file(READ "${shader}" text)
     string(APPEND table "    {\"${name}\", R\"kbench_glsl(${text})kbench_glsl\"},\n")
   endforeach()
-  file(WRITE "${OUTPUT}" "#include \"harness/measure/vulkan/embedded.h\"
+  file(WRITE "${OUTPUT}" "#include \"harness/measure/vulkan/compiler.h\"
 
 namespace kbench::vulkan {
 

@@ -1,7 +1,5 @@
 #include "harness/measure/vulkan/features.h"
 
-#include "harness/measure/vulkan/float_atomics.h"
-
 namespace kbench::vulkan {
 
 template <typename T>

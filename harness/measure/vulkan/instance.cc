@@ -1,14 +1,19 @@
 #include "harness/measure/vulkan/instance.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <sstream>
 #include <utility>
 
 #include "harness/measure/vulkan/device.h"
 #include "harness/measure/vulkan/functions.h"
 #include "kbench/error.h"
+#include "kbench/text.h"
 
 namespace kbench::vulkan {
+
 namespace {
 
 constexpr const char* kValidationLayer = "VK_LAYER_KHRONOS_validation";
@@ -101,6 +106,25 @@ VkBool32 Instance::receive(VkDebugUtilsMessageSeverityFlagBitsEXT, VkDebugUtilsM
 std::vector<std::string> Instance::take_messages() {
   const std::lock_guard lock(mutex_);
   return std::exchange(messages_, {});
+}
+
+std::string absent_drivers(const std::string& variable, const std::string& value) {
+  std::string absent;
+  std::istringstream paths(value);
+  for (std::string path; std::getline(paths, path, ':');) {
+    std::error_code ignored;
+    if (path.empty() || std::filesystem::exists(path, ignored)) continue;
+    absent += (absent.empty() ? "" : " and ") + shown(path);
+  }
+  return absent.empty() ? "" : variable + " names " + absent + ", which is not there";
+}
+
+std::string absent_drivers() {
+  for (const char* variable : {"VK_DRIVER_FILES", "VK_ICD_FILENAMES"}) {
+    const char* value = std::getenv(variable);
+    if (value != nullptr && *value != '\0') return absent_drivers(variable, value);
+  }
+  return "";
 }
 
 }  // namespace kbench::vulkan

@@ -1,4 +1,4 @@
-// The Vulkan instance and the physical devices it lists.
+// The Vulkan instance, the physical devices it lists, and the drivers that the environment names.
 #pragma once
 
 #include <vulkan/vulkan.h>
@@ -53,5 +53,12 @@ struct DeviceHeap {
   bool has_budget = false;  ///< free_bytes comes from the driver; else it is the heap's size
 };
 DeviceHeap largest_device_heap(VkPhysicalDevice device, bool memory_budget);
+
+/// What is wrong with the files that VK_DRIVER_FILES (or VK_ICD_FILENAMES, which it replaces)
+/// names: "VK_DRIVER_FILES names /a.json, which is not there". Empty where nothing is wrong.
+std::string absent_drivers();
+
+/// The same for a variable's value. It looks whether files exist and does nothing else.
+std::string absent_drivers(const std::string& variable, const std::string& value);
 
 }  // namespace kbench::vulkan

@@ -12,10 +12,10 @@
 #include <utility>
 
 #include "harness/measure/vulkan/capabilities.h"
+#include "harness/measure/vulkan/compiler.h"
 #include "harness/measure/vulkan/device.h"
-#include "harness/measure/vulkan/embedded.h"
 #include "harness/measure/vulkan/functions.h"
-#include "harness/measure/vulkan/spirv_khr.h"
+#include "harness/measure/vulkan/spirv_matrix.h"
 #include "harness/measure/vulkan/spirv_names.h"
 #include "kbench/error.h"
 #include "libkbench/base/start_thread.h"

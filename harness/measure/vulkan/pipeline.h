@@ -36,7 +36,8 @@ struct PipelineKey {
   uint32_t push_bytes = 0;
   uint32_t subgroup_size = 0;  ///< 0: the driver's choice
   bool optimize = false;       ///< run optimize_spirv() before the driver sees it
-  /// kbench's own: may use DeviceSnapshot::float16_conversions, and matrices as spirv_khr.h has it.
+  /// kbench's own: may use DeviceSnapshot::float16_conversions, and matrices as spirv_matrix.h has
+  /// it.
   bool built_in = false;
   bool operator==(const PipelineKey&) const = default;
 };

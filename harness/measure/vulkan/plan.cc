@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "harness/measure/vulkan/cooperative_matrix.h"
-#include "harness/measure/vulkan/float_atomics.h"
+#include "harness/measure/vulkan/features.h"
 #include "kbench/error.h"
 #include "libkbench/base/text.h"
 

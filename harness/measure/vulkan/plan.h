@@ -28,7 +28,7 @@ struct DevicePlan {
   bool synchronization2 = false;
   bool cooperative_matrix = false, cooperative_matrix_nv = false;
   bool bfloat16_matrices = false;  ///< for kbench's own kernels: candidates' are not understood yet
-  uint32_t float_atomics = 0;      ///< a set of float_atomics.h
+  uint32_t float_atomics = 0;      ///< a set of features.h
   Sharing sharing = Sharing::none;      ///< never none in a plan that plan_device() returned
   std::vector<const char*> extensions;  ///< names of static storage
   uint64_t flush_bytes = 0;             ///< written between runs so that caches are cold

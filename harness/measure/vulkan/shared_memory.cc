@@ -3,8 +3,6 @@
 // With descriptors the driver's memory is exported. There are no queue family ownership transfers:
 // buffers have no layout that these would change, and each process waits for its fence before it
 // lets the other go on.
-#include "harness/measure/vulkan/shared_memory.h"
-
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -13,6 +11,7 @@
 #include <cstring>
 #include <random>
 
+#include "harness/measure/vulkan/buffer.h"
 #include "harness/measure/vulkan/device_state.h"
 #include "harness/measure/vulkan/functions.h"
 #include "kbench/error.h"

@@ -4,15 +4,16 @@
 
 #include <algorithm>
 
+#include "harness/measure/vulkan/buffer.h"
 #include "harness/measure/vulkan/device.h"
 #include "harness/measure/vulkan/features.h"
-#include "harness/measure/vulkan/float_atomics.h"
 #include "harness/measure/vulkan/functions.h"
 #include "harness/measure/vulkan/instance.h"
-#include "harness/measure/vulkan/memory.h"
 #include "harness/measure/vulkan/texels.h"
+#include "libkbench/base/hex.h"
 
 namespace kbench::vulkan {
+
 namespace {
 
 void read_queues(VkPhysicalDevice device, DeviceSnapshot& snapshot) {
@@ -315,6 +316,12 @@ std::vector<DeviceSnapshot> enumerate_devices() {
     }
   }
   return snapshots;
+}
+
+std::string to_string(const Uuid& uuid) { return uuid_text(uuid); }
+
+bool DeviceSnapshot::has_extension(std::string_view extension) const {
+  return std::find(extensions.begin(), extensions.end(), extension) != extensions.end();
 }
 
 }  // namespace kbench::vulkan

@@ -79,7 +79,7 @@ struct DeviceSnapshot {
   bool cooperative_matrix_nv = false;  ///< VK_NV_cooperative_matrix
   /// Which of KHR's matrices multiply 16 x 16 elements of the type by as many, with float32 sums.
   bool float16_matrices = false, bfloat16_matrices = false;
-  uint32_t float_atomics = 0;  ///< a set of float_atomics.h
+  uint32_t float_atomics = 0;  ///< a set of features.h
 
   // memory shared by processes, for buffers with kbench's usages
   bool shares_descriptors = false;     ///< can be exported and imported as an opaque descriptor

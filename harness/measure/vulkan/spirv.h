@@ -24,15 +24,12 @@ struct SpirvFacts {
   uint32_t local_size[3] = {1, 1, 1};         ///< of that entry point
   uint64_t shared_bytes = 0;                  ///< of workgroup memory, without padding
   uint64_t stack_bytes = 0;                   ///< of all variables of its functions
-  uint64_t push_bytes = 0;                    ///< of its push block, as far as its members reach
   std::vector<uint32_t> bindings;             ///< of buffers and uniform blocks in descriptor set 0
-  bool other_sets = false;                    ///< a resource outside set 0
   bool other_resources = false;               ///< an image that is no buffer, a sampler
   std::optional<uint32_t> binding_array;      ///< a binding declared as an array of buffers
-  bool uses_array_length = false;             ///< OpArrayLength: `.length()` of a runtime array
   bool uses_float16 = false;                  ///< 16-bit float arithmetic
   bool reads_clock = false;
-  uint32_t float_atomics = 0;        ///< what it does of float_atomics.h, as a set
+  uint32_t float_atomics = 0;        ///< what it does of features.h, as a set
   bool other_float_atomics = false;  ///< in typed buffers
   /// A pointer made of constants or of what lies in buffers alone. An address that comes by push
   /// constant may pass through variables and functions; such a path is not followed.

@@ -5,11 +5,10 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "harness/measure/vulkan/float_atomics.h"
+#include "harness/measure/vulkan/features.h"
 #include "harness/measure/vulkan/spirv.h"
 #include "harness/measure/vulkan/spirv_module.h"
 #include "harness/measure/vulkan/spirv_names.h"
-#include "harness/measure/vulkan/spirv_sizes.h"
 #include "kbench/error.h"
 
 namespace kbench::vulkan {
@@ -84,9 +83,6 @@ void Inspector::visit(const Instruction& instruction) {
     case spv::OpVariable:
       read_variable(instruction);
       break;
-    case spv::OpArrayLength:
-      facts_.uses_array_length = true;
-      break;
     case spv::OpReadClockKHR:
       facts_.reads_clock = true;
       break;
@@ -160,6 +156,7 @@ void Inspector::read_variable(const Instruction& variable) {
   if ((*pointer)[1] != variable[2]) malformed("a variable and its type differ in storage class");
   switch (variable[2]) {
     case spv::StorageClassInput:
+    case spv::StorageClassPushConstant:
       break;
     case spv::StorageClassPrivate:
     case spv::StorageClassFunction:
@@ -167,9 +164,6 @@ void Inspector::read_variable(const Instruction& variable) {
       break;
     case spv::StorageClassWorkgroup:
       facts_.shared_bytes = saturating_add(facts_.shared_bytes, sizes_.packed(type));
-      break;
-    case spv::StorageClassPushConstant:
-      facts_.push_bytes = std::max(facts_.push_bytes, sizes_.laid_out(type));
       break;
     case spv::StorageClassStorageBuffer:
     case spv::StorageClassUniform:
@@ -181,8 +175,6 @@ void Inspector::read_variable(const Instruction& variable) {
     default:
       facts_.other_resources = true;
   }
-  const auto set = module_.decoration(id, spv::DecorationDescriptorSet);
-  if (set && *set != 0) facts_.other_sets = true;
 }
 
 void Inspector::read_buffer(uint32_t variable, uint32_t type) {

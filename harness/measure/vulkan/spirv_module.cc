@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <limits>
 
 #include "harness/measure/vulkan/spirv_names.h"
 #include "kbench/error.h"
 
 namespace kbench::vulkan {
+
 namespace {
 
 constexpr uint32_t kMaxNesting = 255;     // SPIR-V's own limit for structures
@@ -55,6 +57,13 @@ std::span<const uint32_t> parts_of(const Instruction& type) {
 bool is_type(uint32_t op) {
   return (op >= spv::OpTypeVoid && op <= spv::OpTypeFunction) ||
          op == spv::OpTypeCooperativeMatrixNV || op == kOpTypeCooperativeMatrixKhr;
+}
+
+constexpr uint64_t kEndless = std::numeric_limits<uint64_t>::max();
+
+uint64_t saturating_multiply(uint64_t a, uint64_t b) {
+  uint64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? kEndless : product;
 }
 
 }  // namespace
@@ -240,6 +249,49 @@ void append_extension(std::vector<uint32_t>& spirv, const std::string& name) {
     words[i / 4] |= uint32_t{static_cast<unsigned char>(name[i])} << 8 * (i % 4);
   }
   append_instruction(spirv, spv::OpExtension, words);
+}
+
+uint64_t saturating_add(uint64_t a, uint64_t b) {
+  uint64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? kEndless : sum;
+}
+
+// SpirvModule bounds how deeply types are nested, and with that the recursion.
+uint64_t TypeSizes::packed(uint32_t type) {
+  if (module_.forward_pointer(type)) return sizeof(uint64_t);
+  const auto known = known_.find(type);
+  if (known != known_.end()) return known->second;
+  const Instruction* found = module_.definition(type);
+  return known_[type] = found ? compute(*found) : kEndless;
+}
+
+uint64_t TypeSizes::compute(const Instruction& type) {
+  switch (type.op()) {
+    case spv::OpTypeBool:
+      return 4;
+    case spv::OpTypeInt:
+    case spv::OpTypeFloat:
+      return type[1] / 8;
+    case spv::OpTypePointer:
+      return sizeof(uint64_t);
+    case spv::OpTypeVector:
+    case spv::OpTypeMatrix:
+      return saturating_multiply(packed(type[1]), type[2]);
+    case spv::OpTypeArray: {
+      const auto length = module_.constant(type[2]);
+      if (!length) {
+        throw Error(ErrorCode::kCompile, "has an array whose length is no plain constant");
+      }
+      return saturating_multiply(packed(type[1]), *length);
+    }
+    case spv::OpTypeStruct: {
+      uint64_t bytes = 0;
+      for (size_t i = 1; i < type.size(); ++i) bytes = saturating_add(bytes, packed(type[i]));
+      return bytes;
+    }
+    default:
+      return kEndless;
+  }
 }
 
 }  // namespace kbench::vulkan

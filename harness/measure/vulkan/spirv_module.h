@@ -120,4 +120,21 @@ std::vector<uint32_t> rewritten(const SpirvModule& module, const Replace& replac
   return changed;
 }
 
+/// How many bytes types take, 2^64 - 1 at most, which a type without a size (a runtime array, an
+/// image) has. Throws Error(kCompile) at an array whose length is not a plain constant.
+class TypeSizes {
+ public:
+  explicit TypeSizes(const SpirvModule& module) : module_(module) {}
+  /// Without padding: the least that a variable takes.
+  uint64_t packed(uint32_t type);
+
+ private:
+  uint64_t compute(const Instruction& type);
+
+  const SpirvModule& module_;
+  std::map<uint32_t, uint64_t> known_;
+};
+
+uint64_t saturating_add(uint64_t a, uint64_t b);
+
 }  // namespace kbench::vulkan

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "harness/measure/eager/planning.h"
-#include "harness/measure/eager/registry.h"
 
 namespace kbench::eager {
 namespace {

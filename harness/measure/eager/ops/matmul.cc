@@ -1,7 +1,6 @@
 // Matrix products.
 #include "harness/measure/eager/gemm.h"
 #include "harness/measure/eager/planning.h"
-#include "harness/measure/eager/registry.h"
 #include "harness/measure/eager/row_reduction.h"
 
 namespace kbench::eager {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "harness/measure/eager/planning.h"
-#include "harness/measure/eager/registry.h"
 
 namespace kbench::eager {
 namespace {

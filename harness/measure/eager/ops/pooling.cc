@@ -1,6 +1,5 @@
 // Pooling.
 #include "harness/measure/eager/planning.h"
-#include "harness/measure/eager/registry.h"
 #include "harness/measure/eager/row_reduction.h"
 #include "kbench/error.h"
 

@@ -4,7 +4,6 @@
 
 #include "harness/measure/eager/gemm.h"
 #include "harness/measure/eager/planning.h"
-#include "harness/measure/eager/registry.h"
 #include "harness/measure/eager/strided_copy.h"
 #include "kbench/error.h"
 

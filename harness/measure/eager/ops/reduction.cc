@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "harness/measure/eager/planning.h"
-#include "harness/measure/eager/registry.h"
 #include "harness/measure/eager/row_reduction.h"
 
 namespace kbench::eager {

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "harness/measure/eager/planning.h"
-#include "harness/measure/eager/registry.h"
 #include "harness/measure/eager/strided_copy.h"
 #include "kbench/error.h"
 

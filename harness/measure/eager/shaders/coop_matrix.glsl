@@ -9,7 +9,7 @@
 //   subgroup(), lane()                      which subgroup of the workgroup, which invocation of it
 //
 // glslang 12 knows NV's cooperative matrices alone, which have neither uses nor bfloat16. So the
-// types differ by a constant of their own, whose number says what spirv_khr.h makes of them: 0, 1
+// types differ by a constant of their own, whose number says what spirv_matrix.h makes of them: 0, 1
 // and 2 for uses A, B and accumulator, 8 more where elements are bfloat16.
 #if EMULATED
 // For tests on devices without such matrices: an operand is where it lies, an invocation has eight

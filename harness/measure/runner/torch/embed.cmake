@@ -1,7 +1,7 @@
 # Python files as texts inside the library:
 #   cmake -D FOLDER=DIR -D NAMES=driver|precompile -D OUTPUT=FILE -P embed.cmake
 string(REPLACE "|" ";" NAMES "${NAMES}")
-set(code "#include \"harness/measure/runner/torch/scripts.h\"\n\nnamespace kbench::runner {\n")
+set(code "#include \"harness/measure/runner/torch/torch_host.h\"\n\nnamespace kbench::runner {\n")
 foreach(name ${NAMES})
   file(READ "${FOLDER}/${name}.py" text)
   string(APPEND code

@@ -4,15 +4,45 @@
 
 #include <cstdint>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "harness/measure/cuda/driver.h"
+#include "harness/measure/runner/protocol.h"
 #include "harness/measure/runner/python_helper.h"
+#include "harness/measure/trial/secret.h"
 #include "harness/measure/vulkan/device.h"
 #include "kbench/error.h"
 
 namespace kbench::runner {
+
+// Questions to a ModelNew's process and its answers, none of which is believed.
+
+/// What was answered, an object. Throws Refused where it says that the candidate fails or its
+/// process has ended, and Error (kTimeout).
+nlohmann::json read_answer(const TorchAnswer& answer);
+
+/// Each question carries a secret number, which its answer has to repeat: none can be made ready
+/// before it is asked.
+class TorchChannel {
+ public:
+  /// `spin`: as TorchQuestion has it.
+  TorchChannel(PythonHelper& python, bool spin) : python_(python), spin_(spin) {}
+  struct Reply {
+    nlohmann::json answer;
+    double ns = 0;  ///< from the process's standstill to its standstill
+  };
+  /// Asks the process, which stands still afterwards. Throws as read_answer().
+  Reply ask(nlohmann::json question, double seconds, std::span<const int> descriptors = {});
+
+ private:
+  PythonHelper& python_;
+  bool spin_;
+  trial::SecretStream secret_{std::nullopt};
+};
 
 class TorchHost {
  public:
@@ -44,5 +74,16 @@ class TorchHost {
   uint64_t device_bytes_;
   bool started_ = false;
 };
+
+// The Python that kbench runs for a ModelNew, as text inside the library.
+
+std::string_view load_module_script();  ///< load_module.py
+std::string_view driver_script();       ///< driver.py
+std::string_view precompile_script();   ///< precompile.py
+
+/// Both of the latter load a module in the same way.
+inline std::string with_loader(std::string_view script) {
+  return std::string(load_module_script()) + std::string(script);
+}
 
 }  // namespace kbench::runner

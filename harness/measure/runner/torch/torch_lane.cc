@@ -1,15 +1,20 @@
 #include "harness/measure/runner/torch/torch_lane.h"
 
 #include <algorithm>
+#include <array>
+#include <chrono>
+#include <functional>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "harness/measure/cuda/driver_list.h"
-#include "harness/measure/runner/torch/library_kernels.h"
+#include "harness/measure/runner/torch/torch_host.h"
 #include "kbench/error.h"
 #include "kbench/text.h"
 #include "kbench/variables.h"
 
 namespace kbench::runner {
+
 namespace {
 
 using Json = nlohmann::json;
@@ -30,6 +35,66 @@ Json tensor_of(const Graph& graph, int value) {
           {"dtype", name_of(type.dtype)},
           {"shape", type.shape},
           {"bytes", type.bytes()}};
+}
+
+using namespace std::literals;
+
+/// Parts of names.
+constexpr std::array kAnywhere = {
+    // PyTorch
+    "at::native"sv, "at_cuda_detail"sv, "at::cuda"sv, "pytorch_flash"sv, "fmha_"sv,
+    // cuBLAS, cuBLASLt and what they are made of
+    "cublas"sv, "cutlass"sv, "_xmma_"sv, "nvjet_"sv, "gemv2"sv, "gemvNSP"sv, "splitKreduce"sv,
+    // cuDNN, cuFFT, CUB and Thrust
+    "cudnn"sv, "fft_"sv, "cub::"sv, "thrust::"sv, "implicit_convolve"sv, "winograd"sv};
+constexpr std::array kInFront = {"aten::"sv, "Memcpy"sv, "Memset"sv, "ampere_"sv, "volta_"sv,
+                                 "turing_"sv, "hopper_"sv, "sm80_"sv, "sm90_"sv, "sm100_"sv,
+                                 // torch.compile
+                                 "triton_poi_"sv, "triton_red_"sv, "triton_per_"sv,
+                                 "triton_tem_"sv};
+
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t kMostLog = 8000;
+
+bool has_extensions(const TorchModule& module) {
+  return module.source.find("cpp_extension") != std::string::npos ||
+         module.source.find("load_inline") != std::string::npos;
+}
+
+/// What the tensors of all calls may take. They are held twice, here and by PyTorch.
+uint64_t call_bytes(const TorchHost& host) {
+  constexpr uint64_t kShare = 40;
+  return std::min(kMostCallBytes, host.device_bytes() / kShare);
+}
+
+/// Compiles what load_inline() and load() of the module would, where its process finds it. Where a
+/// compiler was killed, as that process says, it is tried once more: the module's own code runs in
+/// that process and may say so falsely.
+void compile_extensions(const TorchModule& module, const std::string& architecture,
+                        const std::function<double()>& seconds_left, PythonHelper& python) {
+  const Json input = {{"source", module.source}};
+  std::string error;
+  bool killed = true;
+  for (int attempt = 1; attempt <= 2 && killed; ++attempt) {
+    const std::string said =
+        python.run({.package = "torch",
+                    .script = with_loader(precompile_script()),
+                    .input = input.dump(-1, ' ', false, Json::error_handler_t::replace),
+                    .seconds = seconds_left(),
+                    .for_torch = true,
+                    .architecture = architecture,
+                    .whose = "its extensions'"});
+    const Json answer = Json::parse(said, nullptr, /*allow_exceptions=*/false);
+    const bool has_error =
+        answer.is_object() && answer.contains("error") && answer.at("error").is_string();
+    error = has_error ? answer.at("error").get<std::string>() : "";
+    if (error.empty()) return;
+    killed = answer.contains("killed") && answer.at("killed") == true;
+  }
+  Refused refused{Verdict::compile_error, "an extension of its module does not compile", {}};
+  refused.diagnostics.push_back({"error", shown(module.file), 0, 0, shown(error, kMostLog)});
+  throw refused;
 }
 
 }  // namespace
@@ -178,6 +243,44 @@ Profiled TorchLane::profile(double seconds) {
     profiled.library.push_back(is_library_kernel(name) ? shown(short_kernel_name(name)) : "");
   }
   return profiled;
+}
+
+bool is_library_kernel(std::string_view name) {
+  return std::ranges::any_of(kInFront, [&](auto part) { return name.starts_with(part); }) ||
+         std::ranges::any_of(kAnywhere, [&](auto part) { return name.find(part) != name.npos; });
+}
+
+std::string short_kernel_name(std::string_view name) {
+  constexpr std::string_view kVoid = "void ", kAnonymous = "(anonymous namespace)::";
+  if (name.starts_with(kVoid)) name.remove_prefix(kVoid.size());
+  std::string text(name);
+  for (size_t at; (at = text.find(kAnonymous)) != text.npos;) text.erase(at, kAnonymous.size());
+  return text.substr(0, text.find_first_of("<("));
+}
+
+TorchProgram::TorchProgram(TorchHost& host, std::unique_ptr<Graph> graph, const TorchModule& module,
+                           const Build& request)
+    : host_(host), graph_(std::move(graph)), lane_(host, torch_task(module, request.at), *graph_) {
+  const auto start = Clock::now();
+  const auto left = [&] {
+    const std::chrono::duration<double> taken = Clock::now() - start;
+    return std::max(request.seconds - taken.count(), 0.01);
+  };
+  if (has_extensions(module)) {
+    compile_extensions(module, host.architecture(), left, host.python());
+  }
+  host.wait_started(left());
+  compile_s_ = std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+Built TorchProgram::built() const {
+  Built built;
+  built.compile_s = compile_s_;
+  built.launched_by = RunnerKind::torch;
+  built.wanted = host_.driver() ? tensors_of_calls(*graph_, kMostCalls, call_bytes(host_))
+                                : tensors_of_calls(*graph_, kMostCallsOfSoftware, kMostCallBytes);
+  built.version = host_.version();
+  return built;
 }
 
 }  // namespace kbench::runner

@@ -1,15 +1,17 @@
 // Runs a candidate's ModelNew in a process of its own, and times it by this process's clock.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/measure/runner/program.h"
 #include "harness/measure/runner/torch/call_tensors.h"
 #include "harness/measure/runner/torch/peer_tensors.h"
-#include "harness/measure/runner/torch/torch_channel.h"
 #include "harness/measure/runner/torch/torch_host.h"
 #include "kbench/candidate.h"
 #include "kbench/graph.h"
@@ -65,5 +67,41 @@ inline constexpr uint64_t kMostCallBytes = uint64_t{2} << 30;
 /// Memory of all calls but the first, at most `most` calls and `most_bytes` in all, call by call:
 /// of the outputs, then of the inputs.
 std::vector<Wanted> tensors_of_calls(const Graph& graph, int most, uint64_t most_bytes);
+
+/// The most kernels that a module's profile tells apart, the slowest ones.
+inline constexpr size_t kMostProfiledKernels = 64;
+
+/// Whether a kernel that a PyTorch process ran comes with PyTorch or its libraries, by the name
+/// that PyTorch's profiler shows: of ATen, cuBLAS, cuDNN, CUTLASS, CUB, cuFFT, attention kernels,
+/// copies, and what torch.compile makes; on a CPU of ATen's operators. A kernel that the module
+/// compiles can take such a name.
+bool is_library_kernel(std::string_view name);
+
+/// The name without return type, template arguments and parameters:
+/// "at::native::vectorized_elementwise_kernel".
+std::string short_kernel_name(std::string_view name);
+
+/// A candidate whose task a ModelNew computes, in PyTorch.
+class TorchProgram : public Program {
+ public:
+  /// Compiles the module's C++ and CUDA extensions in a process without any device, and waits for
+  /// PyTorch's. Throws Refused for what does not compile, kUnsupported where there is no PyTorch,
+  /// kTimeout. `host` must outlive this.
+  TorchProgram(TorchHost& host, std::unique_ptr<Graph> graph, const TorchModule& module,
+               const Build& request);
+
+  Built built() const override;
+  const Graph& graph() const override { return *graph_; }
+  /// The command list holds nothing: the lane does the work.
+  void record(vulkan::Commands&, const Pass&, const ImportedMemory&,
+              const AfterStep&) const override {}
+  Lane* lane() override { return &lane_; }
+
+ private:
+  TorchHost& host_;
+  std::unique_ptr<Graph> graph_;
+  TorchLane lane_;
+  double compile_s_ = 0;
+};
 
 }  // namespace kbench::runner

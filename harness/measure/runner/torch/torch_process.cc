@@ -8,9 +8,9 @@
 #include <cerrno>
 #include <utility>
 
+#include "harness/measure/process/channel.h"
 #include "harness/measure/process/child_process.h"
 #include "harness/measure/process/deadline.h"
-#include "harness/measure/process/fd_pair.h"
 #include "kbench/error.h"
 
 namespace kbench::runner {

@@ -9,7 +9,6 @@
 #include "harness/measure/runner/python_group.h"
 #include "harness/measure/runner/python_interpreter.h"
 #include "harness/measure/runner/python_scratch.h"
-#include "harness/measure/runner/python_start.h"
 #include "libkbench/base/unique_fd.h"
 
 namespace kbench::runner {

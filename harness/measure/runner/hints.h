@@ -1,7 +1,9 @@
-// Warnings about what is allowed but mostly a mistake: buffers that nothing reads, one invocation a
+// Hints for the author of a candidate: notes on compilers' errors in lines that use macros, and
+// warnings about what is allowed but mostly a mistake: buffers that nothing reads, one invocation a
 // workgroup, barriers that some invocations may not reach.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "harness/measure/runner/shader_interface.h"
@@ -22,5 +24,11 @@ void warn_of_shader(const ResolvedKernel& kernel, const Candidate& candidate,
 /// About buffers that a step binds and its shader does not use.
 void warn_of_launch(const ResolvedCandidate& candidate, const ResolvedStep& step,
                     const ShaderLaunch& launch, std::vector<Diagnostic>& diagnostics);
+
+/// For each line with an error adds what the candidate's macros in it are, and, as a compiler
+/// reports a syntax error without the name, which words look like macros that nobody defines. Looks
+/// at the diagnostics from `first` on.
+void add_define_notes(const ResolvedKernel& resolved, const Candidate& candidate, size_t first,
+                      std::vector<Diagnostic>& diagnostics);
 
 }  // namespace kbench::runner
