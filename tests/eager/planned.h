@@ -9,7 +9,6 @@
 #include "harness/measure/eager/eager.h"
 #include "harness/measure/eager/gemm.h"
 #include "harness/measure/eager/storage.h"
-#include "harness/measure/eager/winograd.h"
 #include "tests/operators/table.h"
 
 namespace kbench::eager {

@@ -1,6 +1,4 @@
 // Child processes that are stopped while something is timed.
-#include "harness/measure/process/pausable_processes.h"
-
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -10,6 +8,8 @@
 #include <atomic>
 #include <chrono>
 #include <thread>
+
+#include "harness/measure/process/child_process.h"
 
 namespace kbench::process {
 namespace {

@@ -14,7 +14,7 @@ namespace kbench::judge {
 namespace {
 
 /// Compiling the baseline of a large network and running its reference at small sizes.
-constexpr double kPrepareSeconds = 600;
+constexpr double kBaselineSeconds = 600;
 
 }  // namespace
 
@@ -80,7 +80,7 @@ void BaselineProcess::prepare(const TaskAt& key, uint64_t seed) {
 
 void BaselineProcess::wait_prepared() {
   if (!std::exchange(pending_, false)) return;
-  runner_.receive<runner::Built>(kPrepareSeconds);
+  runner_.receive<runner::Built>(kBaselineSeconds);
   runner_.stand_by(false);
   const bool as_noted = told_->preset != name_of(Preset::smoke) || told_->variables.empty();
   if (cache_ != nullptr && as_noted && told_->task.own.empty()) cache_->notes.add(told_->task);

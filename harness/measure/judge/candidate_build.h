@@ -12,7 +12,7 @@
 #include "harness/evaluate/client/protocol.h"
 #include "harness/measure/judge/runner_process.h"
 #include "harness/measure/judge/task_memory.h"
-#include "harness/measure/runner/runner_kind.h"
+#include "harness/measure/runner/protocol.h"
 #include "harness/measure/vulkan/snapshot.h"
 #include "kbench/candidate_source.h"
 #include "kbench/error.h"

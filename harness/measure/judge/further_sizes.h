@@ -10,7 +10,7 @@
 #include "harness/measure/judge/candidate_build.h"
 #include "harness/measure/judge/runner_supply.h"
 #include "harness/measure/process/deadline.h"
-#include "harness/measure/runner/runner_kind.h"
+#include "harness/measure/runner/protocol.h"
 #include "kbench/candidate_source.h"
 #include "kbench/result.h"
 #include "kbench/task.h"

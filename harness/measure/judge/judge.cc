@@ -32,7 +32,7 @@
 #include "harness/measure/judge/slab.h"
 #include "harness/measure/judge/trial.h"
 #include "harness/measure/process/host_lock.h"
-#include "harness/measure/runner/kept_pipelines.h"
+#include "harness/measure/runner/baseline.h"
 #include "harness/measure/trial/clock_watch.h"
 #include "harness/measure/trial/experiment.h"
 #include "harness/measure/trial/kernels.h"

@@ -15,7 +15,6 @@
 #include "harness/measure/process/channel.h"
 #include "harness/measure/process/child_process.h"
 #include "harness/measure/process/deadline.h"
-#include "harness/measure/process/pausable_processes.h"
 #include "harness/measure/process/prototype.h"
 #include "harness/measure/runner/protocol.h"
 #include "harness/measure/runner/write_fault.h"

@@ -11,7 +11,7 @@
 #include "harness/measure/judge/runner_process.h"
 #include "harness/measure/judge/slab.h"
 #include "harness/measure/judge/task_memory.h"
-#include "harness/measure/process/pausable_processes.h"
+#include "harness/measure/process/child_process.h"
 #include "harness/measure/runner/program.h"
 #include "harness/measure/runner/torch/call_tensors.h"
 #include "harness/measure/trial/kernels.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/measure/runner/runner_kind.h"
+#include "harness/measure/runner/protocol.h"
 
 namespace kbench::judge {
 

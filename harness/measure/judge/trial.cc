@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "harness/measure/eager/eager.h"
+#include "harness/measure/judge/clock_rule.h"
 #include "harness/measure/judge/failure_verdict.h"
 #include "harness/measure/judge/inspect.h"
-#include "harness/measure/judge/speed_limit.h"
 #include "harness/measure/process/other_load.h"
 #include "harness/measure/trial/roofline.h"
 #include "harness/measure/trial/sampling.h"

@@ -4,11 +4,12 @@
 #include <vector>
 
 #include "harness/measure/eager/eager.h"
-#include "harness/measure/runner/kept_pipelines.h"
 #include "harness/measure/trial/eager_run.h"
 #include "kbench/error.h"
+#include "libkbench/base/hash.h"
 
 namespace kbench::runner {
+
 namespace {
 
 class BaselineProgram : public Program {
@@ -42,6 +43,8 @@ class BaselineProgram : public Program {
   eager::EagerGraph eager_;
 };
 
+constexpr const char* kPipelinePrefix = "pipelines-";
+
 }  // namespace
 
 std::unique_ptr<Program> BaselineLoader::prepare(const Prepare& request) {
@@ -68,6 +71,24 @@ std::unique_ptr<Program> BaselineLoader::prepare(const Prepare& request) {
   auto program = std::make_unique<BaselineProgram>(device_, std::move(graph));
   kept.keep();
   return program;
+}
+
+KeptPipelines::KeptPipelines(vulkan::PipelineCache& pipelines, const std::string& folder,
+                             const std::string& subject, const std::string& what)
+    : pipelines_(pipelines),
+      folder_(folder),
+      subject_(subject),
+      prefix_(kPipelinePrefix + Sha256().add(subject).hex().substr(0, 16) + "-"),
+      name_(prefix_ + what),
+      before_(folder_.kept(name_, subject_)) {
+  if (folder_.there()) pipelines_.use(before_);
+}
+
+void KeptPipelines::keep() const {
+  const std::string now = folder_.there() ? pipelines_.keep() : "";
+  if (now.size() <= before_.size()) return;
+  folder_.keep(name_, subject_, now);
+  if (before_.empty()) folder_.forget_stale(kPipelinePrefix, prefix_);  // of older builds
 }
 
 }  // namespace kbench::runner

@@ -1,7 +1,7 @@
 // The messages between judge and runner: one struct each, sent as JSON in a frame of its kind.
 //
 // A runner serves the candidates of one author, one after another, or the eager baseline of one
-// task after another (runner_kind.h). It answers each request of the judge with one message; while
+// task after another (RunnerKind). It answers each request of the judge with one message; while
 // it loads a candidate it also requests the candidate's files from the judge. The judge trusts a
 // candidate's runner before the first run, when no code of the author has been executed. Afterwards
 // it checks: the times in Ran must agree with its clock.
@@ -27,14 +27,34 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/measure/runner/runner_kind.h"
-#include "harness/measure/vulkan/buffer.h"
 #include "kbench/error.h"
 #include "kbench/result.h"
 #include "kbench/task.h"
 #include "kbench/tensor.h"
+#include "libkbench/base/enum_names.h"
 
 namespace kbench::runner {
+
+/// How a runner is started, what it opens, and what of it is believed. An eager runner is trusted.
+/// Of the others the judge's clock bounds what they say (clock_rule.h); of a python3 nothing is
+/// believed (docs/modelnew.md).
+enum class RunnerKind {
+  /// The eager baseline. Not locked in; opens the Vulkan device; timed by the device.
+  eager,
+  /// A candidate's kernels. Locked in; opens and is timed as above.
+  vulkan,
+  /// The same process once CUDA's driver launches the candidate's kernels (Built::launched_by); no
+  /// runner is started as one.
+  cuda,
+  /// A ModelNew, by python3 with PyTorch: both processes are locked in and open the device by CUDA;
+  /// timed by kbench's own clock around python3.
+  torch,
+};
+
+constexpr std::string_view name_of(RunnerKind kind) {
+  constexpr std::string_view kNames[] = {"eager", "vulkan", "cuda", "torch"};
+  return name_in<RunnerKind::torch>(kNames, kind);
+}
 
 /// The descriptor of a runner's channel to the judge.
 inline constexpr int kChannelDescriptor = 3;

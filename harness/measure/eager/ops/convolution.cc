@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "harness/measure/eager/planning.h"
-#include "harness/measure/eager/winograd.h"
 
 namespace kbench::eager {
 namespace {
