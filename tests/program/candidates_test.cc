@@ -105,15 +105,6 @@ TEST_F(Candidates, RunOfWhatDoesNotFitIsAVerdict) {
   EXPECT_EQ(said.err, "");
 }
 
-TEST_F(Candidates, TheMainJobCountsWhatWasRunAndNamesTheMissing) {
-  add("1/19", "mine/a.yaml");
-  const Said said = kbench("--candidates mine --task 1/19,1/20-25" + std::string(kQuick));
-  EXPECT_EQ(said.code, 0) << said.err;
-  EXPECT_THAT(said.out, HasSubstr("[1/1] level1/19_ReLU/mine"));
-  EXPECT_THAT(said.out,
-              MatchesRegex("(.|\n)*\n1 evaluation in ([0-9]+m)?[0-9]+s; 6 without a candidate\n"));
-}
-
 TEST_F(QuickCandidates, RunComparesOneWithTheOther) {
   add("1/1", "a.yaml");
   add("1/1", "b.yaml");

@@ -126,14 +126,5 @@ TEST_F(Devices, RepetitionsAreEvaluatedAndWrittenEach) {
   EXPECT_THAT(said.out, HasSubstr("median of 2"));
 }
 
-TEST_F(Devices, NamedTwiceOrWrongAreRefusedInOneLine) {
-  for (const char* devices : {"cpu,cpu", "cpu,", "none such", "99"}) {
-    const Said said = evaluate({"--devices", devices});
-    EXPECT_EQ(said.code, 2) << devices;
-    EXPECT_EQ(count_lines(said.err), 1u) << said.err;
-  }
-  EXPECT_EQ(evaluate({"--device", "cpu", "--devices", "cpu"}).code, 2);
-}
-
 }  // namespace
 }  // namespace kbench

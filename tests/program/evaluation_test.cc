@@ -117,6 +117,8 @@ TEST_F(Evaluation, TasksWithoutCandidatesAreOneLineASet) {
   EXPECT_THAT(said.out, HasSubstr("Not passed: 115\n"));
   EXPECT_THAT(said.out, HasSubstr("  mine  missing: no candidate for 115 tasks: "
                                   "level1/15-18, 20-30, level2/1-100\n"));
+  EXPECT_THAT(said.out, ::testing::ContainsRegex(
+                            "\n1 evaluation in ([0-9]+m)?[0-9]+s; 115 without a candidate\n"));
   EXPECT_LT(count_lines(said.out), 20u) << said.out;
 }
 
@@ -179,15 +181,6 @@ TEST_F(Evaluation, TwoCandidatesForOneTaskFailItAndNothingElse) {
   EXPECT_THAT(std::string(results[0]["message"]), HasSubstr(" and other.yaml; keep one"));
   EXPECT_EQ(std::string(results[0]["candidate_hash"]).size(), 129u);
   EXPECT_EQ(results[1]["verdict"], "passed") << results[1];
-}
-
-TEST_F(Evaluation, NamesOfFilesForgeNoLines) {
-  add_candidates({"1/19"});
-  write_file(folder_ / "mine/a\nlevel1_001  passed\x1b[2J.yaml", "kbench: 9\n");
-  const Said said = evaluate({"--task", "1/19"});
-  EXPECT_THAT(said.out, HasSubstr("a\\x0alevel1_001  passed\\x1b[2J.yaml"));
-  EXPECT_THAT(said.out, Not(HasSubstr("\x1b[2J")));
-  EXPECT_THAT(said.out, Not(HasSubstr("\nlevel1_001  passed")));
 }
 
 TEST_F(Evaluation, JsonStandsAloneOnStandardOutput) {
@@ -272,14 +265,6 @@ TEST_F(Evaluation, APassAtSizesOfOnesOwnIsSaidToBeUntried) {
   EXPECT_EQ(document["results"][0]["certificate"], "untried");
   EXPECT_EQ(document["leaderboard"][0]["untried"], 1);
   EXPECT_EQ(document["leaderboard"][0]["certified"]["tasks"], 0);
-}
-
-TEST_F(Evaluation, RunExitsWithOneWhenTheCandidateFails) {
-  write_file(folder_ / "mine/empty.yaml", kEmptyKernel);
-  const Said said = run_program(
-      {"run", folder_ / "mine", "--device", "cpu", "--measure-seconds", "0.02", "--json"});
-  EXPECT_EQ(said.code, 1) << said.err;
-  EXPECT_EQ(json::parse(said.out)["verdict"], "not_written") << said.out;
 }
 
 TEST_F(QuickEvaluation, RunWithCheckCompilesAndMapsDiagnosticsToTheFile) {

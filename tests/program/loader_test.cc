@@ -23,6 +23,8 @@ TEST_F(WithoutTheLoader, TasksAreListedAndResultsScored) {
   EXPECT_EQ(run_program({"list"}).code, 0);
   EXPECT_EQ(run_program({"show", "level1/19"}).code, 0);
   const Said scored = run_program({"report", "none.jsonl"}, folder.path());
+  EXPECT_EQ(scored.code, 0) << scored.err;
+  EXPECT_THAT(scored.out, HasSubstr("no results\n"));
   EXPECT_EQ(scored.err.find("libvulkan"), std::string::npos) << scored.err;
 }
 

@@ -50,6 +50,13 @@ class MistypedCommands : public ::testing::Test {
     write_file(folder_ / "relu.py", "import torch\n");
     std::filesystem::create_directory(folder_ / "folder");
     write_file(folder_ / "begun/run.yaml", "");
+    write_file(folder_ / "answer.md", "no candidate in it\n");
+    write_file(folder_ / "odd.yaml", "models:\n- {url: 'http://h/v1', model: \"m\xff\"}\n");
+    write_file(folder_ / "map.yaml", "models: {a: b}\n");
+    write_file(folder_ / "url.yaml", "models:\n- {url: 'http://h:port/v1', model: m}\n");
+    write_file(folder_ / "key.yaml", "models:\n- {url: 'http://h/v1', modle: m}\n");
+    write_file(folder_ / "models.yaml", "models:\n- {url: 'http://h/v1', model: m}\n");
+    write_file(folder_ / "broken/attempts.jsonl", "x\n");
   }
 
   void expect_one_sentence(const Mistyped& mistyped, size_t most = 700) {
@@ -57,7 +64,7 @@ class MistypedCommands : public ::testing::Test {
     EXPECT_EQ(said.code, 2) << mistyped.command << "\n" << said.out << said.err;
     EXPECT_EQ(said.out, "") << mistyped.command;
     EXPECT_EQ(count_lines(said.err), 1u) << mistyped.command << "\n" << said.err;
-    EXPECT_LT(said.err.size(), most) << mistyped.command;
+    EXPECT_LT(said.err.size(), most + mistyped.command.size()) << mistyped.command;
     EXPECT_TRUE(said.err.starts_with("kbench: ")) << mistyped.command << "\n" << said.err;
     EXPECT_FALSE(said.err.starts_with("kbench: :")) << mistyped.command << "\n" << said.err;
     EXPECT_THAT(said.err, HasSubstr(mistyped.says)) << mistyped.command;
@@ -88,6 +95,7 @@ TEST_F(MistypedCommands, VerbsAreNamedAndMeantOnesSuggested) {
            {"model prompt --jsn", "did you mean '--json'?; see kbench model prompt --help"},
            {"--hlep", "did you mean '--help'?"},
            {"--level 1 list", "'--level' stands before the verb 'list'"},
+           {"worker", "worker"},
        }) {
     expect_one_sentence(each);
   }
@@ -115,6 +123,12 @@ TEST_F(MistypedCommands, FlagsAreNamedAndWhatTheyTake) {
            {"devices 0", "unexpected argument '0'"},
            {"devices --device 0", "unknown flag '--device'"},
            {"serve extra", "unexpected argument 'extra'"},
+           {"--frobnicate", "--frobnicate"},
+           {"list --frobnicate", "kbench list --help"},
+           {"list --tsak=1/1", "did you mean '--task'?"},
+           {"list --benchmark_filter=x", "main job"},
+           {"--json --benchmark_format=json", "--json"},
+           {"--benchmark_frobnicate=1", "--benchmark_frobnicate"},
            {"serve --socket", "--socket PATH"},
            {"serve --devices all --device 0", "'--device' cannot go with '--devices'"},
            {"serve --devices ''", "'--devices' is given an empty text"},
@@ -147,6 +161,24 @@ TEST_F(MistypedCommands, ValuesAreNamedAndTheirRange) {
            {"run half.yaml --set batch_size=abc", "is not NAME=VALUE"},
            {"run half.yaml --preset big --device cpu", "known: smoke, train, v0, v0.1"},
            {"run half.yaml --opponent jax", "torch.compile"},
+           {"--preset huge", "huge"},
+           {"--device nothing-like-it", "nothing-like-it"},
+           {"--measure-seconds nan", "--measure-seconds"},
+           {"--host-memory nan", "--host-memory"},
+           {"--device-seconds 1e999", "--device-seconds"},
+           {"--input-seed=-1", "--input-seed"},
+           {"--input-seed 18446744073709551616", "--input-seed"},
+           {"--fast-p fast", "fast"},
+           {"--fast-p=-1", "-1"},
+           {"--fast-p 1,nan", "--fast-p"},
+           {"--level 7", "level 7"},
+           {"--shard 0/2", "I from 1 to N"},
+           {"--shard 3/2", "'3/2'"},
+           {"--benchmark_format=xml", "xml"},
+           {"'--benchmark_filter=('", "regular expression"},
+           {"--benchmark_out=/nowhere/x.json", "/nowhere/x.json"},
+           {"show 1/19 --set depth=3", "depth"},
+           {"show 2/1 --set height=1", "conv2d"},
            {"show level1/19 --pytorch --json", "exclude each other"},
            {"list --preset V0", "did you mean 'v0'?"},
            {"list --preset 0.1", "did you mean 'v0.1'?"},
@@ -219,6 +251,9 @@ TEST_F(MistypedCommands, TasksAreNamedAndNearOnesSuggested) {
            {"show 1.19", "did you mean 'level1/19'?"},
            {"show level1-19", "did you mean 'level1/19'?"},
            {"show level9/1", "level9/1"},
+           {"show level1/999", "1/999"},
+           {"show vgg", "level3/11 VGG16, level3/12 VGG19"},
+           {"--task 'level9/*'", "9"},
            {"list --task 1/19/", "did you mean 'level1/19'?"},
            {"list --task level1", "did you mean 'level1/*'?"},
            {"list --task 1/", "did you mean 'level1/*'?"},
@@ -284,6 +319,7 @@ TEST_F(MistypedCommands, FilesAreNamedAndWhatIsWrongWithThem) {
            {"report object.json", "object.json:1"},
            {"serve --socket folder", "folder: it is there, and no socket"},
            {"serve --socket /nowhere/s", "/nowhere/s"},
+           {"serve --device 'none such'", "none such"},
            {"new relu half.yaml", "cannot make the folder half.yaml"},
            {"--candidates nothing", "no candidates at 'nothing'"},
            {"--candidates folder", "'folder' holds no candidate"},
@@ -291,6 +327,55 @@ TEST_F(MistypedCommands, FilesAreNamedAndWhatIsWrongWithThem) {
        }) {
     expect_one_sentence(each);
   }
+}
+
+TEST_F(MistypedCommands, OfModelsAndTheirRunsToo) {
+  for (const char* command : {"model extract",
+                              "model extract none.md",
+                              "model extract broken",
+                              "model extract LONG",
+                              "model extract answer.md answer.md",
+                              "model extract answer.md --output ''",
+                              "model extract answer.md --output text.json",
+                              "model extract answer.md --output text.json/x",
+                              "model extract answer.md --output LONG",
+                              "model extract answer.md --task 1/999",
+                              "model extract answer.md --jsno",
+                              "model check none.yaml",
+                              "model check broken",
+                              "model check odd.yaml",
+                              "model check map.yaml",
+                              "model check url.yaml",
+                              "model check text.json",
+                              "model check answer.md",
+                              "model check LONG",
+                              "model odd.yaml",
+                              "model --json",
+                              "model transcript none",
+                              "model transcript text.json",
+                              "model transcript broken",
+                              "model transcript broken 19",
+                              "model transcript broken 1/19/0",
+                              "model transcript broken 1/19/1/1/1",
+                              "model transcript broken relu",
+                              "model transcript LONG",
+                              "report text.json",
+                              "report broken",
+                              "report LONG",
+                              "report broken --k 0",
+                              "generate r",
+                              "generate r --models none",
+                              "generate r --models odd.yaml --task 1/19",
+                              "generate r --replay broken",
+                              "generate LONG --models url.yaml",
+                              "generate r --models map.yaml --goal fast"}) {
+    Mistyped each{command, ""};
+    const size_t at = each.command.find("LONG");
+    if (at != std::string::npos) each.command.replace(at, 4, std::string(5000, 'a'));
+    expect_one_sentence(each);
+  }
+  expect_one_sentence({"model check key.yaml", "key.yaml:2:24: unknown key 'modle'"});
+  expect_one_sentence({"model check models.yaml --model x", "has no model 'x'; it has m"});
 }
 
 TEST_F(MistypedCommands, WhatIsNoCandidateIsAVerdictWithItsPlace) {

@@ -1,7 +1,6 @@
 // kbench model, as a user runs it.
 #include <gmock/gmock.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tests/models/scripted_server.h"
@@ -68,72 +67,6 @@ TEST(ExtractVerb, SaysTheSameAsJson) {
   EXPECT_EQ(nlohmann::json::parse(other.out)["outcome"], "wrong_task");
 }
 
-/// What people type by mistake: one line on standard error, and nothing of another library's.
-TEST(ExtractVerb, EndsMistypedCommandsInOneSentence) {
-  const TemporaryFolder folder;
-  write_file(folder / "answer.md", kAnswer);
-  write_file(folder / "odd.yaml", "models:\n- {url: 'http://h/v1', model: \"m\xff\"}\n");
-  write_file(folder / "map.yaml", "models: {a: b}\n");
-  write_file(folder / "url.yaml", "models:\n- {url: 'http://h:port/v1', model: m}\n");
-  write_file(folder / "run/attempts.jsonl", "x\n");
-  write_file(folder / "file", "x\n");
-  const std::string longest(5000, 'a');
-  const std::vector<std::vector<std::string>> commands = {
-      {"model", "extract"},
-      {"model", "extract", "none.md"},
-      {"model", "extract", "run"},
-      {"model", "extract", longest},
-      {"model", "extract", "answer.md", "answer.md"},
-      {"model", "extract", "answer.md", "--output", ""},
-      {"model", "extract", "answer.md", "--output", "file"},
-      {"model", "extract", "answer.md", "--output", "file/x"},
-      {"model", "extract", "answer.md", "--output", longest},
-      {"model", "extract", "answer.md", "--task", "1/999"},
-      {"model", "extract", "answer.md", "--jsno"},
-      {"model", "check", "none.yaml"},
-      {"model", "check", "run"},
-      {"model", "check", "odd.yaml"},
-      {"model", "check", "map.yaml"},
-      {"model", "check", "url.yaml"},
-      {"model", "check", "file"},
-      {"model", "check", "answer.md"},
-      {"model", "check", longest},
-      {"model"},
-      {"model", "odd.yaml"},
-      {"model", "--json"},
-      {"models", "odd.yaml"},
-      {"model", "transcript", "none"},
-      {"model", "transcript", "file"},
-      {"model", "transcript", "run"},
-      {"model", "transcript", "run", "19"},
-      {"model", "transcript", "run", "1/19/0"},
-      {"model", "transcript", "run", "1/19/1/1/1"},
-      {"model", "transcript", "run", "relu"},
-      {"model", "transcript", longest},
-      {"report", "none"},
-      {"report", "file"},
-      {"report", "run"},
-      {"report", longest},
-      {"report", "run", "--k", "0"},
-      {"generate", "r"},
-      {"generate", "r", "--models", "none"},
-      {"generate", "r", "--models", "odd.yaml", "--task", "1/19"},
-      {"generate", "r", "--replay", "run"},
-      {"generate", longest, "--models", "url.yaml"},
-      {"generate", "r", "--models", "map.yaml", "--goal", "fast"}};
-  for (const std::vector<std::string>& command : commands) {
-    const Said said = run_program(command, folder.path());
-    std::string text;
-    for (const std::string& word : command) text += word.substr(0, 40) + " ";
-    EXPECT_EQ(said.code, 2) << text;
-    EXPECT_THAT(said.err, ::testing::StartsWith("kbench: ")) << text;
-    EXPECT_EQ(std::count(said.err.begin(), said.err.end(), '\n'), 1) << text << said.err;
-    for (const char* foreign : {"json.exception", "filesystem error", "bad conversion", "std::"}) {
-      EXPECT_THAT(said.err, Not(HasSubstr(foreign))) << text;
-    }
-  }
-}
-
 TEST(ModelsVerb, AsksEachModel) {
   ScriptedServer server(ScriptedServer::Answering([](const Seen& seen, size_t) {
     if (seen.path == "/v1/models") return Line{.body = R"({"data":[{"id":"good"}]})"};
@@ -162,20 +95,6 @@ TEST(ModelsVerb, AsksEachModel) {
   EXPECT_EQ(models[1]["name"], "bad");
   EXPECT_TRUE(models[1]["answer"].is_null());
   EXPECT_THAT(models[1]["failure"].get<std::string>(), HasSubstr("401"));
-}
-
-TEST(ModelsVerb, RefusesABadFile) {
-  const TemporaryFolder folder;
-  write_file(folder / "models.yaml", "models:\n- {url: 'http://h/v1', modle: m}\n");
-  const Said said = run_program({"model", "check", "models.yaml"}, folder.path());
-  EXPECT_EQ(said.code, 2);
-  EXPECT_THAT(said.err, HasSubstr("models.yaml:2:24: unknown key 'modle'"));
-  EXPECT_EQ(run_program({"model", "check", "nothing.yaml"}, folder.path()).code, 2);
-  write_file(folder / "models.yaml", "models:\n- {url: 'http://h/v1', model: m}\n");
-  const Said unknown =
-      run_program({"model", "check", "models.yaml", "--model", "x"}, folder.path());
-  EXPECT_EQ(unknown.code, 2);
-  EXPECT_THAT(unknown.err, HasSubstr("has no model 'x'; it has m"));
 }
 
 }  // namespace

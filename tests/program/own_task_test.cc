@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -254,21 +253,6 @@ TEST_F(OwnTask, SaysOfWhichModuleItWasMade) {
   const Said said = kbench("task check made.yaml");
   EXPECT_EQ(said.code, 0) << said.out;
   EXPECT_THAT(said.out, HasSubstr("module  gate.py: not compared with it: 13 MiB"));
-}
-
-TEST_F(OwnTask, IsServedWithItsText) {
-  const nlohmann::json line = {{"id", 1},
-                               {"files", {{"candidate.yaml", kKernel}}},
-                               {"task_file", kTask},
-                               {"max_seconds", 0.05}};
-  nlohmann::json broken = line;
-  broken["id"] = 2;
-  broken["task_file"] = "kbench_task: 2";
-  write_file(folder_ / "lines.jsonl", line.dump() + "\n" + broken.dump() + "\n");
-  const Said said = kbench("serve --device cpu < lines.jsonl");
-  EXPECT_THAT(said.out, HasSubstr("\"verdict\":\"passed\"")) << said.out << said.err;
-  EXPECT_THAT(said.out, HasSubstr("\"task\":\"my/gate\""));
-  EXPECT_THAT(said.out, HasSubstr("missing key"));
 }
 
 TEST_F(OwnTask, OfAJobIsTakenUpAgainWhereItsFileMeansTheSame) {

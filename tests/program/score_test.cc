@@ -133,17 +133,6 @@ TEST_F(Score, WritesOneJsonDocument) {
   EXPECT_EQ(document["leaderboard"][0]["correct"], 1);
 }
 
-TEST_F(Score, RefusesContradictionsWithTheirFilesAndLines) {
-  write("1.jsonl", {result_of("a", {2, 1}, 3), result_of("a", {1, 19}, 2)});
-  write("2.jsonl", {result_of("a", {1, 19}, 0, Verdict::wrong_values)});
-  EXPECT_THAT(refusal("1.jsonl 2.jsonl"),
-              AllOf(HasSubstr("a level1/19"), HasSubstr("passed 2x in 1.jsonl:2"),
-                    HasSubstr("wrong_values in 2.jsonl:1")));
-  const Said twice = score("1.jsonl 1.jsonl");
-  EXPECT_EQ(twice.code, 0) << twice.err;
-  EXPECT_THAT(twice.out, HasSubstr("2 results of 4 lines in 2 files\n"));
-}
-
 TEST_F(Score, RefusesToMixKindsOfDeviceAndTakesOne) {
   Result other = result_of("b", {1, 19}, 5);
   other.device = "llvmpipe";
@@ -190,22 +179,6 @@ TEST_F(Score, SaysWhatIsWrongWithTheQuestion) {
   EXPECT_THAT(refusal("1.jsonl --html x.html --device H200"), HasSubstr("do not go with"));
   write_file(folder_ / "bad.jsonl", to_json(result_of("a", {1, 19}, 2)) + "\n{}\n");
   EXPECT_THAT(refusal("bad.jsonl"), MatchesRegex("kbench: bad.jsonl:2: .*\n"));
-}
-
-TEST_F(Score, OfNothingIsNoResults) {
-  write("1.jsonl", {});
-  const Said said = score("1.jsonl");
-  EXPECT_EQ(said.code, 0) << said.err;
-  EXPECT_THAT(said.out, HasSubstr("no results\n"));
-}
-
-TEST_F(Score, NeedsNoDevice) {
-  write("1.jsonl", {result_of("a", {1, 19}, 2)});
-  const Said said =
-      run_in_shell("VK_ICD_FILENAMES=/nowhere VK_DRIVER_FILES=/nowhere \"$KBENCH\" report 1.jsonl",
-                   folder_.path());
-  EXPECT_EQ(said.code, 0) << said.err;
-  EXPECT_THAT(said.out, HasSubstr("a                1/1"));
 }
 
 // --- shards --------------------------------------------------------------------------------------

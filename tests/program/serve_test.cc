@@ -226,15 +226,6 @@ TEST_F(Serve, OnSigtermAnswersWhatIsLeftAndEnds) {
   EXPECT_EQ(server.wait_for_end(), 0);
 }
 
-TEST_F(Serve, SaysBeforeItReadsWhatIsWrongWithItsFlags) {
-  EXPECT_THAT(run_program({"serve", "--device", "none such"}).err, HasSubstr("none such"));
-  const Said twice = run_program({"serve", "--devices", "cpu,0"});
-  EXPECT_EQ(twice.code, 2);
-  EXPECT_EQ(count_lines(twice.err), 1u) << twice.err;
-  EXPECT_EQ(run_program({"serve", "--device", "cpu", "--devices", "all"}).code, 2);
-  EXPECT_THAT(run_program({"serve", "--socket", "/nowhere/at/all"}).err, HasSubstr("/nowhere/at"));
-}
-
 /// 200 experiments, or KBENCH_EXPERIMENTS of them: neither memory nor descriptors grow.
 TEST_F(Serve, ServesManyExperimentsWithoutGrowth) {
   const char* given = std::getenv("KBENCH_EXPERIMENTS");
