@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -170,45 +171,11 @@ class Generator {
   static std::optional<__int128> exact(int which, __int128 x, __int128 y) {
     const bool divides = which == 3 || which == 4 || which == 10 || which == 11;
     if (divides && y == 0) return std::nullopt;
-    __int128 result = 0;
-    switch (which) {
-      case 0:
-        result = x + y;
-        break;
-      case 1:
-        result = x - y;
-        break;
-      case 2:
-        result = x * y;
-        break;
-      case 3:
-        result = floor_div(x, y);
-        break;
-      case 4:
-        result = x - floor_div(x, y) * y;
-        break;
-      case 5:
-        result = x < y;
-        break;
-      case 6:
-        result = x == y;
-        break;
-      case 7:
-        result = x >= y;
-        break;
-      case 8:
-        result = x < y ? x : y;
-        break;
-      case 9:
-        result = x > y ? x : y;
-        break;
-      case 10:
-        result = -floor_div(-x, y);
-        break;
-      case 11:
-        result = -floor_div(-x, y) * y;
-        break;
-    }
+    const __int128 down = y == 0 ? 0 : floor_div(x, y), up = y == 0 ? 0 : -floor_div(-x, y);
+    const __int128 results[] = {x + y,          x - y,          x * y,  down,
+                                x - down * y,   x < y,          x == y, x >= y,
+                                std::min(x, y), std::max(x, y), up,     up * y};
+    const __int128 result = results[which];
     const __int128 limit = __int128{1} << 53;
     if (result >= limit || result <= -limit) return std::nullopt;
     return result;
