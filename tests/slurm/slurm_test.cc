@@ -123,11 +123,11 @@ class JobArray : public ::testing::Test {
     ASSERT_EQ(said.code, 0) << said.err;
     // Slurm would wait two minutes, and refuses a job that starts in the second in which it was
     // killed.
+    const auto runs = [&] { return state(shard) == "RUNNING" || state(shard) == "COMPLETED"; };
     ASSERT_TRUE(comes_true([&] {
-      if (state(shard) == "RUNNING" || state(shard) == "COMPLETED") return true;
+      if (runs()) return true;
       cluster_.run("scontrol update jobid=" + name + " StartTime=now+2");
-      std::this_thread::sleep_for(std::chrono::seconds(4));
-      return false;
+      return comes_true(runs, std::chrono::seconds(4));
     })) << jobs();
   }
 
