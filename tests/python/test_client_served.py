@@ -74,14 +74,6 @@ class OnAServer(unittest.TestCase):
         self.assertEqual([there[i].verdict for i in range(len(paths))], ["compiles"] * len(paths))
         self.assertEqual([there[i].candidate_hash for i in range(len(paths))], here)
 
-    def test_a_batch_has_each_result_once(self) -> None:
-        candidates = [steps(i % 3) for i in range(12)]
-        results = list(self.client().evaluate_many(candidates))
-        self.assertEqual(sorted(index for index, _ in results), list(range(12)))
-        for index, result in results:
-            wanted = "passed" if index % 3 == 0 else "wrong_values"
-            self.assertEqual(result.verdict, wanted, result.message)
-
     def test_cancels_what_runs_and_what_waits(self) -> None:
         client = self.client(LONG)
         running, waiting = client.submit(steps(0)), client.submit(steps(0))

@@ -17,23 +17,9 @@ from typing import Any
 import kbench
 from devices import expect_device
 from kbench._library import library
+from served import OWN_TASK, RELU
 
-CANDIDATES = Path(os.environ["KBENCH_CANDIDATES"])
-RELU = CANDIDATES / "simple" / "level1_019_relu.yaml"
 QUICK = kbench.Options(preset="smoke", plan=kbench.Plan(max_seconds=0.1, min_samples=4))
-
-
-OWN_TASK = """
-kbench_task: 1
-name: python/scale
-title: Doubled
-variables: {rows: {smoke: 6, v0.1: 4096}}
-inputs:
-  x: {shape: [rows, 8]}
-operators:
-  - {op: mul_scalar, in: x, out: y, attributes: {value: 2.0}}
-outputs: y
-"""
 
 
 def relu_in_memory() -> dict[str, str]:
@@ -68,9 +54,9 @@ class WithoutADevice(unittest.TestCase):
             path = Path(folder) / "scale.yaml"
             path.write_text(OWN_TASK)
             (task,) = kbench.tasks(str(path))
-        self.assertEqual((task.task, task.name), ("python/scale", "Doubled"))
-        self.assertIn("mul_scalar", kbench.describe("python/scale", "smoke"))
-        self.assertIn("task: python/scale", kbench.built_in_candidate("python/scale", "smoke"))
+        self.assertEqual((task.task, task.name), ("client/scale", "Doubled"))
+        self.assertIn("mul_scalar", kbench.describe("client/scale", "smoke"))
+        self.assertIn("task: client/scale", kbench.built_in_candidate("client/scale", "smoke"))
         with self.assertRaises(kbench.IoError):
             kbench.tasks("/nowhere/task.yaml")
 
@@ -200,10 +186,10 @@ class OnADevice(unittest.TestCase):
             path = Path(folder) / "scale.yaml"
             path.write_text(OWN_TASK)
             kbench.tasks(str(path))
-        candidate = kbench.built_in_candidate("python/scale", "smoke")
+        candidate = kbench.built_in_candidate("client/scale", "smoke")
         result = kbench.evaluate({"candidate.yaml": candidate}, QUICK)
         self.assertTrue(result.correct, result.message)
-        self.assertEqual(result.task, "python/scale")
+        self.assertEqual(result.task, "client/scale")
         self.assertEqual((result.own_kernels, result.library_calls), (0.0, ("mul_scalar",)))
         self.assertEqual(result.made_for, ())
         self.assertIsInstance(result.holds_at, kbench.HoldsAt)
