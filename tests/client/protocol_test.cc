@@ -103,6 +103,7 @@ vulkan::DeviceSnapshot snapshot() {
   s.extensions = {"VK_A", "VK_B"};
   s.max_storage_buffer_range = ~uint64_t{0};
   s.device_local_bytes = uint64_t{141} << 30;
+  s.max_group_count[0] = 2147483648u;
   s.max_group_count[1] = 65535;
   s.max_group_size[2] = 64;
   s.timestamp_period_ns = 0.1;

@@ -149,6 +149,10 @@ TEST_F(ModelVerbs, WhatTheySayIsJsonTooWhereThatIsAskedFor) {
   EXPECT_EQ(plan["tasks"][0], "level1/19");
   EXPECT_EQ(plan["models"][0]["most_requests"], 6);
   EXPECT_GT(plan["most_cost"].get<double>(), 0);
+  EXPECT_THAT(generate("--samples 2 --dry-run").out,
+              AllOf(HasSubstr("level1/19"), HasSubstr("highest possible cost")));
+  EXPECT_EQ(server_->count(), 0u) << "a dry run asks nobody";
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "run"));
   const Said said = generate("--samples 1 --attempts 3 --json");
   EXPECT_EQ(said.code, 0) << said.err;
   const auto came = nlohmann::json::parse(said.out);
@@ -301,15 +305,6 @@ TEST_F(ModelVerbs, BudgetsStopWithThree) {
   EXPECT_EQ(server_->count(), 8u);
 }
 
-TEST_F(ModelVerbs, DryRunAsksNobody) {
-  serve(learning_server());
-  const Said dry = generate("--samples 4 --attempts 3 --dry-run");
-  EXPECT_EQ(dry.code, 0) << dry.err;
-  EXPECT_THAT(dry.out, AllOf(HasSubstr("level1/19"), HasSubstr("highest possible cost")));
-  EXPECT_EQ(server_->count(), 0u);
-  EXPECT_FALSE(std::filesystem::exists(folder_ / "run"));
-}
-
 TEST_F(ModelVerbs, ASettingThatIsTooSmallIsNamedOnce) {
   serve([](const Seen&, size_t number) {
     if (number % 2 == 0) {
@@ -414,22 +409,6 @@ TEST_F(ModelVerbs, ASignalEndsItCleanly) {
               AllOf(HasSubstr("interrupted; the same command goes on"), HasSubstr("code 143")))
       << said.err;
   EXPECT_EQ(attempts().size() <= server_->count(), true);
-}
-
-TEST_F(ModelVerbs, ASecondProcessIsRefused) {
-  serve([](const Seen&, size_t number) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
-    return Line{.body = body(relu("x[i]", std::to_string(number)))};
-  });
-  const Said said = run_in_shell(
-      "CODER_KEY=k \"$KBENCH\" generate run --models models.yaml --task 1/19 --samples 50" +
-          std::string(kQuick) +
-          " >first.out 2>&1 & pid=$!; until [ -e run/lock ]; do sleep 0.05; done; "
-          "CODER_KEY=k \"$KBENCH\" generate run --models models.yaml --task 1/19 --samples 50" +
-          kQuick + "; echo code $?; echo pid $pid; kill -TERM $pid; wait $pid",
-      folder_.path());
-  EXPECT_THAT(said.out, HasSubstr("code 2"));
-  EXPECT_THAT(said.err, AllOf(HasSubstr("run is in use: process "), HasSubstr("working on it")));
 }
 
 TEST_F(ModelVerbs, RefusesContradictoryFlagsBeforeAsking) {

@@ -77,17 +77,6 @@ TEST(Retry, AWaitBeyondTheLimitIsNotBegun) {
   EXPECT_THAT(asked.sleeps(), IsEmpty());
 }
 
-TEST(Retry, ASpentQuotaEndsTheModel) {
-  ScriptedServer server(
-      {{.status = 429, .body = error_body("You exceeded your quota", "insufficient_quota")},
-       kGood});
-  Asked asked(server.url());
-  const auto error = asked.error();
-  ASSERT_TRUE(error);
-  EXPECT_EQ(error->reach(), Reach::model);
-  EXPECT_THAT(asked.events(Kind::model_lost), SizeIs(1));
-}
-
 TEST(Retry, WhatEndsTheModel) {
   for (const int status : {401, 402, 403, 404}) {
     ScriptedServer server({{.status = status, .body = error_body("no")}, kGood});

@@ -55,17 +55,6 @@ TEST(Transport, LargeRepliesAreGivenUp) {
   EXPECT_EQ(server.count(), 1u);
 }
 
-TEST(Transport, MalformedBodiesAreTriedAgain) {
-  ScriptedServer server({{.body = "{\"choices\": ["},
-                         {.body = "<html>hello</html>"},
-                         {.body = ""},
-                         {.body = "{}"},
-                         kServed});
-  Asked asked(server.url());
-  EXPECT_EQ(asked.ask().tries, 5);
-  EXPECT_THAT(asked.events().at(1).text, HasSubstr("<html>hello</html>"));
-}
-
 TEST(Transport, RepliesThatAreNoHttpAreTriedAgain) {
   const std::string good = chat_body("x");
   RawServer server({"", "SSH-2.0-OpenSSH_9.2\r\n",
