@@ -47,14 +47,10 @@ TEST(CertificateFile, ComesBackAsItWasWritten) {
 TEST(CertificateFile, ReportsErrorsWithTheirPlace) {
   std::string text = to_json(example());
   text.replace(text.find("\"tried\":7"), 9, "\"tried\":[]");
-  try {
-    parse_certificates(text, "x.json");
-    FAIL();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kParse);
-    EXPECT_THAT(e.what(), ::testing::HasSubstr("x.json"));
-    EXPECT_THAT(e.what(), ::testing::HasSubstr("tasks[0].mutant.tried"));
-  }
+  const Error e = error_of([&] { parse_certificates(text, "x.json"); });
+  EXPECT_EQ(e.code(), ErrorCode::kParse);
+  EXPECT_THAT(e.what(), ::testing::HasSubstr("x.json"));
+  EXPECT_THAT(e.what(), ::testing::HasSubstr("tasks[0].mutant.tried"));
 }
 
 /// 1/14 and 1/15 have rewritings that are 1.8 times as fast, 2/22 and 2/40 hardly faster ones.

@@ -2,6 +2,7 @@
 #include "kbench/candidate_limits.h"
 #include "kbench/text.h"
 #include "tests/candidate/support.h"
+#include "tests/error_of.h"
 
 namespace kbench {
 namespace {
@@ -109,15 +110,11 @@ TEST(CandidateLimits, MessagesAreOneShortLineWhateverTheyQuote) {
         "temps: {t: {dtype: " + forged + ", shape: [1]}}\n",
         "kernels: {k: {file: " + forged + "}}\n",
         "kernels: {k: {source: x, specialization: {" + forged + ": 1}}}\n"}) {
-    try {
-      parse_candidate(kHead + body, "dir\n/c.yaml", ".");
-      FAIL() << body.substr(0, 60);
-    } catch (const Error& error) {
-      const std::string what = error.what();
-      EXPECT_LT(what.size(), 3000u) << body.substr(0, 60);
-      EXPECT_EQ(what, shown(what, what.size())) << body.substr(0, 60);
-      EXPECT_THAT(what, ::testing::StartsWith("dir\\x0a/c.yaml:"));
-    }
+    const Error error = error_of([&] { parse_candidate(kHead + body, "dir\n/c.yaml", "."); });
+    const std::string what = error.what();
+    EXPECT_LT(what.size(), 3000u) << body.substr(0, 60);
+    EXPECT_EQ(what, shown(what, what.size())) << body.substr(0, 60);
+    EXPECT_THAT(what, ::testing::StartsWith("dir\\x0a/c.yaml:"));
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "kbench/ops.h"
 #include "tests/candidate/support.h"
+#include "tests/error_of.h"
 
 namespace kbench {
 namespace {
@@ -179,15 +180,11 @@ dispatch:
   EXPECT_EQ(static_cast<int>(r.dispatch[0].push[0]), 4);
   EXPECT_THAT(r.kernels[0].macros, Contains(Pair("LANES", "16")));
   EXPECT_THAT(r.kernels[0].macros, Contains(Pair("ROWS", "512")));
-  try {
-    run(body);
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
-    EXPECT_EQ(error.location().line, 3);
-    EXPECT_THAT(error.message(),
-                HasSubstr("'subgroup_size' is the device's, and no device is known here"));
-  }
+  const Error error = error_of([&] { run(body); });
+  EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
+  EXPECT_EQ(error.location().line, 3);
+  EXPECT_THAT(error.message(),
+              HasSubstr("'subgroup_size' is the device's, and no device is known here"));
   // A constant may have the name.
   const ResolvedCandidate own =
       run("constants: {subgroup_size: 8}\nkernels: {k: {source: x}}\ndispatch:\n"

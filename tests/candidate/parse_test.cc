@@ -1,4 +1,5 @@
 #include "tests/candidate/support.h"
+#include "tests/error_of.h"
 
 namespace kbench {
 namespace {
@@ -201,13 +202,9 @@ TEST(CandidateParse, RefusesDeepNestingAndBinaryText) {
 }
 
 TEST(CandidateParse, ErrorsCarryTheFile) {
-  try {
-    parse_candidate("kbench: 9\n", "dir/my.yaml", ".");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kParse);
-    EXPECT_THAT(error.what(), ::testing::StartsWith("dir/my.yaml:1:9: format version 9"));
-  }
+  const Error error = error_of([&] { parse_candidate("kbench: 9\n", "dir/my.yaml", "."); });
+  EXPECT_EQ(error.code(), ErrorCode::kParse);
+  EXPECT_THAT(error.what(), ::testing::StartsWith("dir/my.yaml:1:9: format version 9"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "kbench/ops.h"
 #include "tests/candidate/support.h"
+#include "tests/error_of.h"
 
 namespace kbench {
 namespace {
@@ -63,14 +64,10 @@ TEST(CandidateDType, HoldsTheRunToIt) {
     EXPECT_EQ(is_for(halves, dtype), is_half(dtype));
   }
   EXPECT_NO_THROW(resolve(halves, graph_in(DType::bf16)));
-  try {
-    resolve(halves, graph_in(DType::f32));
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
-    EXPECT_EQ(error.location().line, 3);
-    EXPECT_THAT(error.message(), HasSubstr("written for f16, bf16, the task is in f32"));
-  }
+  const Error error = error_of([&] { resolve(halves, graph_in(DType::f32)); });
+  EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
+  EXPECT_EQ(error.location().line, 3);
+  EXPECT_THAT(error.message(), HasSubstr("written for f16, bf16, the task is in f32"));
 }
 
 TEST(CandidateDType, OfATemporaryMayBeTheTasks) {

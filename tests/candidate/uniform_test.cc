@@ -3,6 +3,7 @@
 
 #include "kbench/task.h"
 #include "tests/candidate/support.h"
+#include "tests/error_of.h"
 
 namespace kbench {
 namespace {
@@ -16,15 +17,11 @@ std::string with(const std::string& step) {
 }
 
 Error refusal(const std::string& text) {
-  try {
+  return error_of([&] {
     const Candidate candidate = parse_candidate(text, "test.yaml", ".");
     const auto graph = build_graph(find_task({1, 19}), Preset::smoke);
     resolve(candidate, *graph);
-  } catch (const Error& error) {
-    return error;
-  }
-  ADD_FAILURE() << "nothing was thrown for " << text;
-  return Error(ErrorCode::kInternal, "nothing was thrown");
+  });
 }
 
 TEST(CandidateUniforms, AreReadByNameAndInOrder) {

@@ -96,13 +96,7 @@ class FakeJudge : public ::testing::Test {
   /// The Error that evaluating throws.
   Error error_with(const std::string& script) {
     be(script);
-    try {
-      const Result result = evaluate(a_file("candidate.yaml"), options_);
-      ADD_FAILURE() << "no exception but " << name_of(result.verdict) << " " << result.message;
-    } catch (const Error& e) {
-      return e;
-    }
-    return Error(ErrorCode::kInternal, "");
+    return error_of([&] { evaluate(a_file("candidate.yaml"), options_); });
   }
 
   fs::path folder_;

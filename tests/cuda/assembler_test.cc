@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "kbench/error.h"
+#include "tests/error_of.h"
 
 namespace kbench::cuda {
 namespace {
@@ -12,14 +13,12 @@ using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
 TEST(Assembler, ThatIsMissingIsSaidWithWhereItWasLookedFor) {
-  try {
+  const Error e = error_of([&] {
     const Assembler assembler({.nvrtc = "", .nvjitlink = "/nowhere/libnvJitLink.so", .include = {}},
                               {});
-    FAIL() << "it is there";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kUnsupported);
-    EXPECT_THAT(e.message(), HasSubstr("libnvJitLink.so"));
-  }
+  });
+  EXPECT_EQ(e.code(), ErrorCode::kUnsupported);
+  EXPECT_THAT(e.message(), HasSubstr("libnvJitLink.so"));
 }
 
 TEST(Assembler, ThatIsSomeOtherLibraryIsRefused) {

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "tests/cuda/fake_driver.h"
+#include "tests/error_of.h"
 
 namespace kbench::cuda {
 namespace {
@@ -193,12 +194,8 @@ TEST_F(DriverTest, NamesTheStepThatFailsInTheFirstRun) {
   EXPECT_FALSE(said.error.crashed());
   EXPECT_THAT(said.error.message(), HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS (700): an illegal"));
   EXPECT_TRUE(driver().hung());
-  try {  // Nothing more can be done.
-    list.run(1);
-    ADD_FAILURE() << "it ran";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kDeviceLost);
-  }
+  // Nothing more can be done.
+  EXPECT_EQ(code_of([&] { list.run(1); }), ErrorCode::kDeviceLost);
 }
 
 TEST_F(DriverTest, TellsFaultsFromCrashesFromWhatIsTooMuch) {
@@ -236,12 +233,7 @@ TEST_F(DriverTest, LaunchThatIsRefusedIsTheSteps) {
 
 TEST_F(DriverTest, GivesUpOnWhatHangs) {
   DriverList list(driver(), {step("hang")});
-  try {
-    list.run(0.05);
-    ADD_FAILURE() << "it ended";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kTimeout);
-  }
+  EXPECT_EQ(code_of([&] { list.run(0.05); }), ErrorCode::kTimeout);
   EXPECT_TRUE(driver().hung());
 }
 

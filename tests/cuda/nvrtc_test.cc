@@ -8,6 +8,7 @@
 #include "harness/measure/cuda/ptx_print.h"
 #include "harness/measure/cuda/ptx_rules.h"
 #include "kbench/error.h"
+#include "tests/error_of.h"
 
 namespace kbench::cuda {
 
@@ -40,15 +41,13 @@ TEST(ComputeCapability, NamesWhatIsTheArchitecturesOwn) {
 }
 
 TEST(Nvrtc, ThatIsMissingIsSaidWithWhereItWasLookedFor) {
-  try {
+  const Error e = error_of([&] {
     const Nvrtc nvrtc({.nvrtc = "/nowhere/libnvrtc.so", .nvjitlink = "", .include = {}},
                       {.nvrtc = "/nowhere/libnvrtc.so", .roots = {}, .site = {}});
-    FAIL() << "it is there";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kUnsupported);
-    EXPECT_THAT(e.message(), HasSubstr("libnvrtc.so"));
-    EXPECT_THAT(e.message(), HasSubstr("KBENCH_NVRTC"));
-  }
+  });
+  EXPECT_EQ(e.code(), ErrorCode::kUnsupported);
+  EXPECT_THAT(e.message(), HasSubstr("libnvrtc.so"));
+  EXPECT_THAT(e.message(), HasSubstr("KBENCH_NVRTC"));
 }
 
 TEST(Nvrtc, ThatIsSomeOtherLibraryIsRefused) {
@@ -105,22 +104,14 @@ TEST(Nvrtc, SaysWhatIsWrongWithASourceAndWhere) {
 }
 
 TEST(Nvrtc, ThatFailsItselfThrows) {
-  try {
-    fake().compile(source("OUT_OF_MEMORY"), kHopper);
-    FAIL() << "no error";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kOutOfMemory);
-  }
+  const Error e = error_of([&] { fake().compile(source("OUT_OF_MEMORY"), kHopper); });
+  EXPECT_EQ(e.code(), ErrorCode::kOutOfMemory);
 }
 
 TEST(Nvrtc, OfAnotherAgeThanTheDeviceIsUnsupported) {
-  try {
-    fake().compile(source("kernel"), {10, 3});
-    FAIL() << "no error";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kUnsupported);
-    EXPECT_THAT(e.message(), HasSubstr("sm_103"));
-  }
+  const Error e = error_of([&] { fake().compile(source("kernel"), {10, 3}); });
+  EXPECT_EQ(e.code(), ErrorCode::kUnsupported);
+  EXPECT_THAT(e.message(), HasSubstr("sm_103"));
 }
 
 /// The real one, where it is.

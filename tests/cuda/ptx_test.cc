@@ -5,6 +5,7 @@
 
 #include "harness/measure/cuda/ptx_rules.h"
 #include "kbench/error.h"
+#include "tests/error_of.h"
 
 namespace kbench::cuda {
 namespace {
@@ -97,13 +98,9 @@ TEST(Ptx, ThatIsNoneNamesItsLine) {
                                               {".shared .align;", 1},
                                               {".entry k(.param .u32 a", 1}};
   for (const auto& [text, line] : kBad) {
-    try {
-      parse_ptx(text);
-      ADD_FAILURE() << text;
-    } catch (const Error& e) {
-      EXPECT_EQ(e.code(), ErrorCode::kParse);
-      EXPECT_EQ(e.location().line, line) << text << ": " << e.message();
-    }
+    const Error e = error_of([&] { parse_ptx(text); });
+    EXPECT_EQ(e.code(), ErrorCode::kParse);
+    EXPECT_EQ(e.location().line, line) << text << ": " << e.message();
   }
 }
 

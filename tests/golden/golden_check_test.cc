@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/error_of.h"
 #include "tests/golden/golden_data.h"
 
 namespace kbench {
@@ -144,13 +145,9 @@ class DrawGolden : public ::testing::Test {
   }
 
   std::string refusal() const {
-    try {
-      draw_golden(record_, graph_);
-    } catch (const Error& e) {
-      EXPECT_EQ(e.code(), ErrorCode::kShape);
-      return e.message();
-    }
-    return "accepted";
+    const Error e = error_of([&] { draw_golden(record_, graph_); });
+    EXPECT_EQ(e.code(), ErrorCode::kShape);
+    return e.message();
   }
 
   Graph graph_;

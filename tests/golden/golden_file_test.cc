@@ -5,6 +5,7 @@
 #include <fstream>
 #include <set>
 
+#include "tests/error_of.h"
 #include "tests/golden/golden_data.h"
 
 namespace kbench {
@@ -44,14 +45,10 @@ class GoldenFile : public ::testing::Test {
     const size_t at = text.find(from);
     EXPECT_NE(at, std::string::npos) << from;
     text.replace(at, from.size(), to);
-    try {
-      load_golden(write("bad.json", text));
-    } catch (const Error& e) {
-      EXPECT_EQ(e.code(), ErrorCode::kParse);
-      EXPECT_THAT(e.what(), HasSubstr("bad.json"));
-      return e.message();
-    }
-    return "accepted";
+    const Error e = error_of([&] { load_golden(write("bad.json", text)); });
+    EXPECT_EQ(e.code(), ErrorCode::kParse);
+    EXPECT_THAT(e.what(), HasSubstr("bad.json"));
+    return e.message();
   }
 };
 
@@ -126,13 +123,9 @@ TEST_F(GoldenFile, NamesRecordAndFieldThatAreWrong) {
 }
 
 TEST_F(GoldenFile, NamesAFileThatIsNotThere) {
-  try {
-    load_golden("/no/such/file.json");
-    FAIL() << "read it";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kIo);
-    EXPECT_STREQ(e.what(), "cannot read /no/such/file.json: No such file or directory");
-  }
+  const Error e = error_of([&] { load_golden("/no/such/file.json"); });
+  EXPECT_EQ(e.code(), ErrorCode::kIo);
+  EXPECT_STREQ(e.what(), "cannot read /no/such/file.json: No such file or directory");
 }
 
 TEST(GoldenData, HoldsAll250TasksAtEveryPreset) {

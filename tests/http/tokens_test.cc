@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "kbench/error.h"
+#include "tests/error_of.h"
 
 namespace kbench::http {
 namespace {
@@ -19,12 +20,7 @@ std::string file_of(const std::string& text) {
 }
 
 std::string complaint_about(const std::string& text) {
-  try {
-    Tokens::from_file(file_of(text));
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "none";
+  return error_of([&] { Tokens::from_file(file_of(text)); }).what();
 }
 
 TEST(Tokens, OfAFileAreTheirAuthors) {

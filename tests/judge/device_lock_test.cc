@@ -18,6 +18,7 @@
 #include "harness/evaluate/client/device_list.h"
 #include "harness/measure/process/host_lock.h"
 #include "harness/measure/vulkan/plan.h"
+#include "tests/error_of.h"
 #include "tests/judge/evaluator_fixture.h"
 #include "tests/judge/processes.h"
 
@@ -164,13 +165,9 @@ TEST_F(DeviceLock, IsHeldByOneJudgeAtATimeAndOnlyInTrials) {
 
 TEST_F(DeviceLock, WithoutAPlaceForItIsAnError) {
   setenv("KBENCH_LOCK_FOLDER", folder_.path("nowhere").c_str(), 1);
-  try {
-    run(right());
-    FAIL() << "no exception";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kIo);
-    EXPECT_THAT(e.what(), ::testing::HasSubstr("nowhere"));
-  }
+  const Error e = error_of([&] { run(right()); });
+  EXPECT_EQ(e.code(), ErrorCode::kIo);
+  EXPECT_THAT(e.what(), ::testing::HasSubstr("nowhere"));
 }
 
 }  // namespace

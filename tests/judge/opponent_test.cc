@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "kbench/listing.h"
+#include "tests/error_of.h"
 #include "tests/judge/evaluator_fixture.h"
 #include "tests/support/needs_torch.h"
 
@@ -157,13 +158,9 @@ TEST_F(OpponentTest, TheBestIsTheOneThatThereIs) {
 
 TEST_F(OpponentTest, WithoutPyTorchIsAnError) {
   setenv("KBENCH_PYTHON", "/bin/false", 1);
-  try {
-    run(right());
-    ADD_FAILURE() << "it was evaluated";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
-    EXPECT_THAT(error.message(), HasSubstr("the opponent torch: takes a python3"));
-  }
+  const Error error = error_of([&] { run(right()); });
+  EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
+  EXPECT_THAT(error.message(), HasSubstr("the opponent torch: takes a python3"));
   unsetenv("KBENCH_PYTHON");
 }
 

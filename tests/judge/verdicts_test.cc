@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "kbench/candidate.h"
+#include "tests/error_of.h"
 #include "tests/judge/evaluator_fixture.h"
 
 namespace kbench {
@@ -152,13 +153,11 @@ TEST_F(VerdictsTest, WhatIsNoCandidateIsRefusedWithItsPlace) {
   result = run("kbench: 1\ntask: level1/999\ndispatch: [{op: relu, in: [x], out: output}]\n");
   EXPECT_EQ(result.verdict, Verdict::invalid_candidate);
   EXPECT_THAT(result.message, HasSubstr("there is no task level1/999"));
-  try {  // Which no candidate did.
+  const Error e = error_of([&] {  // Which no candidate did.
     result = evaluator().evaluate(folder_.path("nothing.yaml"));
-    ADD_FAILURE() << result.message;
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kNotFound);
-    EXPECT_THAT(e.what(), HasSubstr("nothing.yaml"));
-  }
+  });
+  EXPECT_EQ(e.code(), ErrorCode::kNotFound);
+  EXPECT_THAT(e.what(), HasSubstr("nothing.yaml"));
 }
 
 TEST_F(VerdictsTest, MemoryThatDoesNotFitIsRefusedUnallocated) {
@@ -198,13 +197,9 @@ TEST_F(VerdictsTest, WrongOptionsAreThrownAndTheNextIsRight) {
   EXPECT_THROW(evaluate(other.path("right.yaml"), options_), Error);
   options_.overrides = {};
   options_.device = "no such device";
-  try {
-    evaluate(other.path("right.yaml"), options_);
-    ADD_FAILURE() << "no exception";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kNotFound);
-    EXPECT_THAT(e.what(), HasSubstr("no such device"));
-  }
+  const Error e = error_of([&] { evaluate(other.path("right.yaml"), options_); });
+  EXPECT_EQ(e.code(), ErrorCode::kNotFound);
+  EXPECT_THAT(e.what(), HasSubstr("no such device"));
 }
 
 }  // namespace

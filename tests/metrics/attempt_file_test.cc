@@ -25,12 +25,7 @@ std::string line(int sample) { return to_json(passed("m", {1, 19}, sample, 1.5))
 
 std::string refusal(const std::string& text) {
   const AttemptFile file(text);
-  try {
-    read_attempts(file.path());
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "accepted";
+  return error_of([&] { read_attempts(file.path()); }).what();
 }
 
 TEST(FileOfAttempts, IsReadInItsOrderAndWhatIsNotThereIsEmpty) {

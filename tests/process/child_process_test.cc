@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "kbench/error.h"
+#include "tests/error_of.h"
 #include "tests/process/no_threads.h"
 
 namespace kbench::process {
@@ -116,13 +117,9 @@ TEST(ChildProcess, EndsInTheForegroundWhereThereIsNoThread) {
 TEST(ChildProcess, ThatCannotBeRunIsNamed) {
   Spawn spawn;
   spawn.program = "/nonexistent/program";
-  try {
-    ChildProcess child(spawn);
-    ADD_FAILURE() << "it runs";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kNotFound);
-    EXPECT_THAT(e.what(), HasSubstr("/nonexistent/program"));
-  }
+  const Error e = error_of([&] { ChildProcess child(spawn); });
+  EXPECT_EQ(e.code(), ErrorCode::kNotFound);
+  EXPECT_THAT(e.what(), HasSubstr("/nonexistent/program"));
 }
 
 TEST(ChildProcess, HasOnlyTheDescriptorsItIsGiven) {

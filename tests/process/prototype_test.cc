@@ -15,6 +15,7 @@
 
 #include "harness/measure/process/channel.h"
 #include "kbench/error.h"
+#include "tests/error_of.h"
 
 namespace kbench::process {
 namespace {
@@ -97,12 +98,8 @@ TEST_F(PrototypeTest, ThatHasEndedIsAnErrorAndItsCopiesLiveOn) {
   const std::string maker = said("made");
   ASSERT_EQ(kill(std::stoi(maker.substr(maker.rfind(' '))), SIGKILL), 0);
   for (int i = 0; i < 2; ++i) {
-    try {
-      copy("exit");
-      ADD_FAILURE() << "a copy of nothing";
-    } catch (const Error& e) {
-      EXPECT_EQ(e.code(), ErrorCode::kIo);
-    }
+    const Error e = error_of([&] { copy("exit"); });
+    EXPECT_EQ(e.code(), ErrorCode::kIo);
   }
   EXPECT_FALSE(sleeper->poll().ended);
 }
@@ -113,12 +110,8 @@ TEST(Prototype, AProgramThatDoesNotServeIsAnError) {
   spawn.arguments = {"-c", "echo not today >&2; exit 3"};
   Prototype prototype(spawn);
   auto [ours, theirs] = make_socket_pair();
-  try {
-    prototype.copy("exit", theirs);
-    ADD_FAILURE() << "a copy of a shell";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kIo);
-  }
+  const Error e = error_of([&] { prototype.copy("exit", theirs); });
+  EXPECT_EQ(e.code(), ErrorCode::kIo);
 }
 
 }  // namespace

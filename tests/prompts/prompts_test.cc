@@ -77,12 +77,7 @@ class Folder {
     write(name, text.replace(at, from.size(), to));
   }
   std::string complaint() const {
-    try {
-      Prompts::load(path());
-    } catch (const Error& e) {
-      return e.what();
-    }
-    return "none";
+    return error_of([&] { Prompts::load(path()); }).what();
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kbench/error.h"
+#include "tests/error_of.h"
 
 namespace kbench::prompts {
 namespace {
@@ -26,13 +27,9 @@ Template parse(const std::string& text) {
 }
 
 std::string complaint(const std::string& text) {
-  try {
-    parse(text);
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kParse);
-    return e.what();
-  }
-  return "none";
+  const Error e = error_of([&] { parse(text); });
+  EXPECT_EQ(e.code(), ErrorCode::kParse);
+  return e.what();
 }
 
 TEST(Template, PutsValuesInAsTheyAre) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "kbench/error.h"
+#include "tests/error_of.h"
 
 namespace kbench::queue {
 namespace {
@@ -49,12 +50,7 @@ std::vector<int> chosen(const std::string& text,
 }
 
 std::string refusal(const std::string& text) {
-  try {
-    choose_devices(kMachine, text);
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "";
+  return error_of([&] { choose_devices(kMachine, text); }).what();
 }
 
 TEST(Devices, AllAreTheGpusAndWithoutOneTheCpu) {

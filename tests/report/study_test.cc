@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "kbench/error.h"
+#include "tests/error_of.h"
 #include "tests/metrics/made_attempts.h"
 #include "tests/report/folder.h"
 #include "tests/scoring/example_result.h"
@@ -29,12 +30,7 @@ void write_attempts(const std::string& path, const std::vector<Attempt>& attempt
 }
 
 std::string refusal(const std::vector<std::string>& paths) {
-  try {
-    read_study(paths, {});
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "accepted";
+  return error_of([&] { read_study(paths, {}); }).what();
 }
 
 TEST(Study, TakesTasksAndSamplesFromTheRunsSettings) {

@@ -19,6 +19,7 @@
 #include "harness/measure/runner/lock_in.h"
 #include "kbench/error.h"
 #include "tests/candidate/support.h"
+#include "tests/error_of.h"
 #include "tests/judge/processes.h"
 #include "tests/support/needs_torch.h"
 
@@ -175,22 +176,14 @@ TEST_F(PythonHelperTest, KeepsNothingThatLiesBehindALink) {
 TEST_F(PythonHelperTest, WaitsForNothingThatItsProcessLeftRunning) {
   const std::string leaves = "import time\nif os.fork() == 0:\n  while True: time.sleep(1)\n";
   EXPECT_EQ(run(leaves + "answer(3)"), "3");
-  try {
-    run(leaves + "raise ValueError('its last words')");
-    FAIL() << "no error";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kCompile) << e.message();
-    EXPECT_THAT(e.message(), HasSubstr("its last words"));
-  }
+  const Error e = error_of([&] { run(leaves + "raise ValueError('its last words')"); });
+  EXPECT_EQ(e.code(), ErrorCode::kCompile) << e.message();
+  EXPECT_THAT(e.message(), HasSubstr("its last words"));
 }
 
 TEST_F(PythonHelperTest, IsEndedWhenItsTimeIsUp) {
-  try {
-    run("import time\nwhile True: time.sleep(1)", 0.5);
-    FAIL() << "no error";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kTimeout);
-  }
+  const Error e = error_of([&] { run("import time\nwhile True: time.sleep(1)", 0.5); });
+  EXPECT_EQ(e.code(), ErrorCode::kTimeout);
   EXPECT_EQ(run("answer(2)"), "2");
 }
 
@@ -222,27 +215,19 @@ TEST_F(PythonHelperTest, IsRefusedTooManyProcessesAndFolders) {
       {"for i in range(120):\n  os.mkdir('folder')\n  os.chdir('folder')\nanswer(6)",
        "nested deeper"}};
   for (const auto& [script, reason] : kTooMuch) {
-    try {
-      run(script);
-      ADD_FAILURE() << "no error: " << reason;
-    } catch (const Error& e) {
-      EXPECT_EQ(e.code(), ErrorCode::kUnsupported) << e.message();
-      EXPECT_THAT(e.message(), HasSubstr(reason));
-      EXPECT_THAT(e.message(), HasSubstr("its Python file"));
-    }
+    const Error e = error_of([&] { run(script); });
+    EXPECT_EQ(e.code(), ErrorCode::kUnsupported) << e.message();
+    EXPECT_THAT(e.message(), HasSubstr(reason));
+    EXPECT_THAT(e.message(), HasSubstr("its Python file"));
   }
   EXPECT_EQ(run("answer(7)"), "7");
 }
 
 TEST_F(PythonHelperTest, ThatEndsWithoutAnAnswerIsQuoted) {
-  try {
-    run("raise ValueError('its last words')");
-    FAIL() << "no error";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kCompile);
-    EXPECT_THAT(e.message(), HasSubstr("exited with status 1 without an answer; its last words: "
-                                       "ValueError: its last words"));
-  }
+  const Error e = error_of([&] { run("raise ValueError('its last words')"); });
+  EXPECT_EQ(e.code(), ErrorCode::kCompile);
+  EXPECT_THAT(e.message(), HasSubstr("exited with status 1 without an answer; its last words: "
+                                     "ValueError: its last words"));
 }
 
 TEST_F(PythonHelperTest, ThatIsKilledFromOutsideIsNotTheCandidatesFault) {
@@ -258,13 +243,9 @@ TEST_F(PythonHelperTest, ThatIsKilledFromOutsideIsNotTheCandidatesFault) {
       usleep(1000);
     }
   });
-  try {
-    run("import time\ntime.sleep(60)", 60);
-    FAIL() << "no error";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kInternal);
-    EXPECT_THAT(e.message(), HasSubstr("process was killed by SIGKILL (Killed), not by kbench"));
-  }
+  const Error e = error_of([&] { run("import time\ntime.sleep(60)", 60); });
+  EXPECT_EQ(e.code(), ErrorCode::kInternal);
+  EXPECT_THAT(e.message(), HasSubstr("process was killed by SIGKILL (Killed), not by kbench"));
 }
 
 TEST_F(PythonHelperTest, CannotLookKilledFromOutside) {

@@ -15,6 +15,7 @@
 #include "harness/measure/runner/python_helper.h"
 #include "kbench/error.h"
 #include "tests/candidate/support.h"
+#include "tests/error_of.h"
 
 namespace kbench::runner {
 namespace {
@@ -146,14 +147,11 @@ TEST_F(PythonInterpreterTest, NamedByTheUserIsTheOnlyOneThatIsTried) {
 TEST_F(PythonInterpreterTest, MissingIsReportedWithAllThatWereTried) {
   const Variable path("PATH", "/usr/bin");
   PythonHelper helper;
-  try {
-    helper.run({.package = "kbench_no_such", .script = "", .files = {}, .input = ""});
-    FAIL() << "no error";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kUnsupported);
-    EXPECT_THAT(e.message(), HasSubstr("'/usr/bin/python3' has no package 'kbench_no_such'"));
-    EXPECT_THAT(e.message(), HasSubstr("KBENCH_PYTHON"));
-  }
+  const Error e = error_of(
+      [&] { helper.run({.package = "kbench_no_such", .script = "", .files = {}, .input = ""}); });
+  EXPECT_EQ(e.code(), ErrorCode::kUnsupported);
+  EXPECT_THAT(e.message(), HasSubstr("'/usr/bin/python3' has no package 'kbench_no_such'"));
+  EXPECT_THAT(e.message(), HasSubstr("KBENCH_PYTHON"));
 }
 
 /// A wrapper in ~/bin makes itself and what it starts readable, and nothing else of the home.

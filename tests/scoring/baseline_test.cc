@@ -146,14 +146,10 @@ TEST(BaselineFile, ErrorsNameFileAndPlace) {
   const TemporaryFile file("baseline.json");
   const auto complaint = [&](const std::string& text) -> std::string {
     file.write(text);
-    try {
-      read_baseline(file.path());
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::kParse);
-      EXPECT_THAT(error.what(), HasSubstr(file.path()));
-      return error.message();
-    }
-    return "nothing thrown";
+    const Error error = error_of([&] { read_baseline(file.path()); });
+    EXPECT_EQ(error.code(), ErrorCode::kParse);
+    EXPECT_THAT(error.what(), HasSubstr(file.path()));
+    return error.message();
   };
   EXPECT_THAT(complaint("{"), HasSubstr("is not JSON"));
   EXPECT_EQ(complaint("{\n \"flops\": 1e999}"), "holds a number out of range");

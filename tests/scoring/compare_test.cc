@@ -8,6 +8,7 @@
 
 #include "kbench/error.h"
 #include "kbench/random.h"
+#include "tests/error_of.h"
 
 namespace kbench {
 namespace {
@@ -134,12 +135,7 @@ TEST(Compare, FloatsAreHeldToFloat64Truth) {
 
 TEST(Compare, RefusesOtherShapesAndTypes) {
   const auto code_of = [](const Tensor& got, const Tensor& truth) {
-    try {
-      compare(got, truth, kTolerance);
-    } catch (const Error& e) {
-      return e.code();
-    }
-    return ErrorCode::kInternal;
+    return error_of([&] { compare(got, truth, kTolerance); }).code();
   };
   EXPECT_EQ(code_of(random_tensor({2, 3}), random_tensor({3, 2})), ErrorCode::kShape);
   EXPECT_EQ(code_of(tensor_of<double>({1}), tensor_of<float>({1})), ErrorCode::kShape);

@@ -40,14 +40,10 @@ class Recorded : public ::testing::Test {
   /// The message of the error that reading throws.
   std::string complaint(const std::string& text, const std::string& column = "",
                         ErrorCode code = ErrorCode::kParse) {
-    try {
-      read(text, column);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), code) << error.what();
-      EXPECT_THAT(error.what(), HasSubstr(file_.path()));
-      return error.message();
-    }
-    return "nothing thrown";
+    const Error error = error_of([&] { read(text, column); });
+    EXPECT_EQ(error.code(), code) << error.what();
+    EXPECT_THAT(error.what(), HasSubstr(file_.path()));
+    return error.message();
   }
 
   TemporaryFile file_{"times.json"};

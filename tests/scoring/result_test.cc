@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "kbench/error.h"
+#include "tests/error_of.h"
 #include "tests/scoring/example_result.h"
 
 namespace kbench {
@@ -137,20 +137,18 @@ TEST(ResultJson, SaysTheDtypeOfHalvesOnly) {
   EXPECT_EQ(to_json(result_from_json(line)), to_json(example()));
 }
 
+/// What is said of the example's line with another text in place of `from`.
+std::string refusal(const std::string& from, const std::string& to) {
+  std::string line = to_json(example());
+  const size_t at = line.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  line.replace(at, from.size(), to);
+  const Error e = error_of([&] { result_from_json(line); });
+  EXPECT_EQ(e.code(), ErrorCode::kParse);
+  return e.message();
+}
+
 TEST(ResultJson, NamesTheFieldThatIsWrong) {
-  const auto refusal = [](const std::string& from, const std::string& to) -> std::string {
-    std::string line = to_json(example());
-    const size_t at = line.find(from);
-    EXPECT_NE(at, std::string::npos) << from;
-    line.replace(at, from.size(), to);
-    try {
-      result_from_json(line);
-    } catch (const Error& e) {
-      EXPECT_EQ(e.code(), ErrorCode::kParse);
-      return e.message();
-    }
-    return "accepted";
-  };
   EXPECT_THAT(refusal("\"samples\":17", "\"samples\":\"17\""),
               HasSubstr("result.samples must be an integer"));
   EXPECT_THAT(refusal("\"samples\":17", "\"sample\":17"), HasSubstr("lacks field 'samples'"));
@@ -167,17 +165,6 @@ TEST(ResultJson, NamesTheFieldThatIsWrong) {
 }
 
 TEST(ResultJson, RefusesNumbersThatItsTypesDoNotHold) {
-  const auto refusal = [](const std::string& from, const std::string& to) -> std::string {
-    std::string line = to_json(example());
-    line.replace(line.find(from), from.size(), to);
-    try {
-      result_from_json(line);
-    } catch (const Error& e) {
-      EXPECT_EQ(e.code(), ErrorCode::kParse);
-      return e.message();
-    }
-    return "accepted";
-  };
   for (const char* number : {"1e999", "-1e999", "1e400"}) {
     EXPECT_THAT(refusal("\"tflops\":0.25", "\"tflops\":" + std::string(number)),
                 HasSubstr("holds a number out of range at character "));

@@ -134,13 +134,9 @@ TEST(TaskFiles, ThatAreSetLeaveNoOtherMeaningOfTheirName) {
   text.replace(text.find("0.5"), 3, "0.25");
   set_task_files({text});
   EXPECT_EQ(find_task({.own = "my/mlp"}).file, text);
-  try {
-    find_task(first);
-    FAIL() << "the other meaning was found";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kNotFound);
-    EXPECT_NE(e.message().find(meaning_text(first.meaning)), std::string::npos) << e.message();
-  }
+  const Error e = error_of([&] { find_task(first); });
+  EXPECT_EQ(e.code(), ErrorCode::kNotFound);
+  EXPECT_NE(e.message().find(meaning_text(first.meaning)), std::string::npos) << e.message();
 }
 
 TEST(TaskFiles, ThatAreSetNoMoreAreKeptOnlyByThoseWhoHoldThem) {
@@ -206,12 +202,8 @@ TEST(TaskFiles, SayWhatHonestHalvesAreOffBy) {
   EXPECT_EQ(again.honest.at(DType::f16).relative, 3e-3);
   EXPECT_EQ(again.honest.at(DType::bf16).undefined, "its result is beyond the type");
   const auto fails = [](const std::string& lines, const std::string& with) {
-    try {
-      add_task_file(with_honest_error(lines), "my.yaml");
-      ADD_FAILURE() << lines;
-    } catch (const Error& e) {
-      EXPECT_THAT(e.what(), testing::HasSubstr(with));
-    }
+    const Error e = error_of([&] { add_task_file(with_honest_error(lines), "my.yaml"); });
+    EXPECT_THAT(e.what(), ::testing::HasSubstr(with));
   };
   fails("  f32: {relative: 3e-3, rms: 2e-4}\n", "my.yaml:7:3: honest_error is of f16 or bf16");
   fails("  f16: {relative: 3e-3}\n", "honest_error of f16 needs 'rms'");

@@ -6,6 +6,7 @@
 
 #include "harness/measure/trial/roofline.h"
 #include "kbench/error.h"
+#include "tests/error_of.h"
 #include "tests/vulkan/device_fixture.h"
 
 namespace kbench::trial {
@@ -64,13 +65,9 @@ TEST_F(BaselineTimerTest, ATaskThatDoesNotFitFailsAlone) {
   const Graph* graphs[] = {huge.get()};
   timer.prepare(graphs);
   int launches = 0;
-  try {
-    timer.time(task, *huge, {}, launches);
-    FAIL() << "nothing thrown";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kOutOfMemory);
-    EXPECT_THAT(error.what(), HasSubstr("needs 17.2 GB of device memory"));
-  }
+  const Error error = error_of([&] { timer.time(task, *huge, {}, launches); });
+  EXPECT_EQ(error.code(), ErrorCode::kOutOfMemory);
+  EXPECT_THAT(error.what(), HasSubstr("needs 17.2 GB of device memory"));
   EXPECT_EQ(device().allocated_bytes(), before);
   const auto small = build_graph(task, Preset::smoke);
   EXPECT_EQ(timer.time(task, *small, {.most = 3}, launches).passes, 3);

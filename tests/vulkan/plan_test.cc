@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "kbench/error.h"
+#include "tests/error_of.h"
 
 namespace kbench::vulkan {
 namespace {
@@ -44,13 +45,9 @@ DeviceSnapshot cpu() {
 }
 
 std::string refusal(const DeviceSnapshot& snapshot) {
-  try {
-    plan_device(snapshot);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
-    return error.what();
-  }
-  return "accepted";
+  const Error error = error_of([&] { plan_device(snapshot); });
+  EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
+  return error.what();
 }
 
 TEST(PlanDevice, TakesTheFirstComputeQueueWithTimestamps) {
@@ -176,13 +173,9 @@ TEST(ChooseDevice, AutoPassesOverWhatCannotRun) {
   DeviceSnapshot older = old;
   older.index = 1;
   const std::vector<DeviceSnapshot> devices = {old, older};
-  try {
-    choose_device(devices, "auto");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kNotFound);
-    EXPECT_THAT(error.what(), HasSubstr("0: Example GPU 4000, 1: Example GPU 4000"));
-  }
+  const Error error = error_of([&] { choose_device(devices, "auto"); });
+  EXPECT_EQ(error.code(), ErrorCode::kNotFound);
+  EXPECT_THAT(error.what(), HasSubstr("0: Example GPU 4000, 1: Example GPU 4000"));
 }
 
 TEST(ChooseDevice, TakesIndexNameOrCpu) {
@@ -210,25 +203,17 @@ TEST(ChooseDevice, TakesAUuidInEitherCaseAndAsNvidiaWritesIt) {
 TEST(ChooseDevice, UnknownDeviceListsWhatThereIs) {
   const std::vector<DeviceSnapshot> devices = {discrete(), cpu()};
   for (const char* selector : {"2", "4000", "-1", "radeon", ""}) {
-    try {
-      choose_device(devices, selector);
-      ADD_FAILURE() << selector;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::kNotFound);
-      EXPECT_THAT(error.what(), HasSubstr("0: Example GPU 4000, 1: llvmpipe"));
-    }
+    const Error error = error_of([&] { choose_device(devices, selector); });
+    EXPECT_EQ(error.code(), ErrorCode::kNotFound);
+    EXPECT_THAT(error.what(), HasSubstr("0: Example GPU 4000, 1: llvmpipe"));
   }
 }
 
 TEST(ChooseDevice, WithoutDevicesSaysWhatToInstall) {
   const std::vector<DeviceSnapshot> none;
-  try {
-    choose_device(none, "auto");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kNotFound);
-    EXPECT_THAT(error.what(), HasSubstr("driver"));
-  }
+  const Error error = error_of([&] { choose_device(none, "auto"); });
+  EXPECT_EQ(error.code(), ErrorCode::kNotFound);
+  EXPECT_THAT(error.what(), HasSubstr("driver"));
 }
 
 }  // namespace

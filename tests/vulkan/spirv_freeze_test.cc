@@ -6,6 +6,7 @@
 #include "harness/measure/vulkan/spirv_interface.h"
 #include "harness/measure/vulkan/spirv_module.h"
 #include "kbench/error.h"
+#include "tests/error_of.h"
 #include "tests/vulkan/assemble.h"
 #include "tests/vulkan/compiled.h"
 
@@ -22,13 +23,7 @@ SpirvFacts frozen(const Spirv& spirv, const Specialization& values = {}) {
 /// What freezing says against the module.
 Error refusal(const Spirv& spirv, const Specialization& values = {},
               const std::string& entry = "main") {
-  try {
-    freeze_spirv(spirv, values, entry);
-  } catch (const Error& error) {
-    return error;
-  }
-  ADD_FAILURE() << "it was taken";
-  return Error(ErrorCode::kInternal, "");
+  return error_of([&] { freeze_spirv(spirv, values, entry); });
 }
 
 /// The words of the constants a module declares, by value of the first 32 bits.

@@ -9,6 +9,7 @@
 #include "harness/measure/vulkan/compiler.h"
 #include "harness/measure/vulkan/spirv_module.h"
 #include "kbench/error.h"
+#include "tests/error_of.h"
 #include "tests/vulkan/assemble.h"
 #include "tests/vulkan/compiled.h"
 
@@ -22,14 +23,9 @@ using ::testing::HasSubstr;
 constexpr uint64_t kEndless = std::numeric_limits<uint64_t>::max();
 
 std::string inspect_refusal(const Spirv& spirv) {
-  try {
-    inspect_spirv(spirv);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kCompile);
-    return error.what();
-  }
-  ADD_FAILURE() << "it was taken";
-  return "";
+  const Error error = error_of([&] { inspect_spirv(spirv); });
+  EXPECT_EQ(error.code(), ErrorCode::kCompile);
+  return error.what();
 }
 
 SpirvFacts of_glsl(const std::string& text, bool optimize) {
