@@ -91,7 +91,7 @@ class ModelVerbs : public ::testing::Test {
   }
   std::vector<Attempt> attempts() const { return read_attempts(folder_ / "run/attempts.jsonl"); }
 
-  TemporaryFolder folder_;
+  ScratchFolder folder_;
   std::unique_ptr<ScriptedServer> server_;
 };
 

@@ -57,7 +57,7 @@ class BaselineFiles : public ::testing::Test {
     write_file(theirs_, kTheirs);
   }
 
-  TemporaryFolder folder_;
+  ScratchFolder folder_;
   const std::string ours_ = folder_ / "ours.json", theirs_ = folder_ / "theirs.json";
 };
 

@@ -46,7 +46,7 @@ class Candidates : public ::testing::Test {
     return run_in_shell("\"$KBENCH\" " + command, folder_.path());
   }
 
-  TemporaryFolder folder_;
+  ScratchFolder folder_;
 };
 
 class QuickCandidates : public Candidates {};
@@ -205,7 +205,7 @@ TEST_F(Candidates, NewOverwritesNothing) {
 }
 
 TEST(NewCandidate, IsCopiedInCudaAndTritonToo) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const Said cuda = run_program({"new", "softmax", folder / "c", "--language", "cuda"});
   EXPECT_EQ(cuda.code, 0) << cuda.err;
   EXPECT_THAT(read_file(folder / "c/softmax.cu"), HasSubstr("__global__"));
@@ -228,7 +228,7 @@ TEST(Terminal, HasTablesThatFitAndColoursUnlessNoColor) {
     begin = end + 1;
   }
   KBENCH_NEED_SOFTWARE_DEVICE();
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   write_file(folder / "empty.yaml", "");
   const std::string run = "script -qec '\"$KBENCH\" run empty.yaml --device cpu' /dev/null; exit 0";
   const std::string red = "\033[31minvalid_candidate";

@@ -135,7 +135,7 @@ TEST(CommandLine, OverridesReachTheShapes) {
 }
 
 TEST(CommandLine, ImportWritesTheCandidateAndSaysTheRestElsewhere) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   std::string file = relu_file();
   const std::string threads = "const int threads = 256;";
   file.replace(file.find(threads), threads.size(),

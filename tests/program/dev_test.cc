@@ -24,7 +24,7 @@ class Dev : public ::testing::Test {
     return run_in_shell(before + "\"" KBENCH_DEV_PROGRAM "\" " + command, folder_.path());
   }
 
-  TemporaryFolder folder_;
+  ScratchFolder folder_;
 };
 
 TEST_F(Dev, MistakesAreOneLineEach) {

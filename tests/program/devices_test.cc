@@ -47,7 +47,7 @@ class Devices : public ::testing::Test {
     return run_program(arguments);
   }
 
-  TemporaryFolder folder_;
+  ScratchFolder folder_;
 };
 
 /// `kbench devices`, with one python3 alone to be tried.

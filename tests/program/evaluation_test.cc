@@ -76,7 +76,7 @@ class Evaluation : public ::testing::Test {
     return run_program(arguments);
   }
 
-  TemporaryFolder folder_;
+  ScratchFolder folder_;
 };
 
 class QuickEvaluation : public Evaluation {};

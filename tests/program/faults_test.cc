@@ -28,7 +28,7 @@ TEST(StandardOutput, ThatIsFullIsAnErrorInOneLine) {
 }
 
 TEST(StandardOutput, ThatIsFullIsAnErrorOfEveryVerb) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   Result result;
   result.set = "mine";
   result.task = {1, 19};
@@ -63,7 +63,7 @@ TEST(StandardOutput, ThatIsFullIsAnErrorOfEveryVerb) {
 }
 
 TEST(StandardOutput, AtTheLimitOfAFilesSizeIsAnError) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const Said said = run_in_shell("ulimit -f 1; \"$KBENCH\" list --json > out", folder.path());
   EXPECT_EQ(said.code, 2);
   EXPECT_THAT(said.err, MatchesRegex("kbench: cannot write to standard output: [^\n]+\n"));
@@ -71,7 +71,7 @@ TEST(StandardOutput, AtTheLimitOfAFilesSizeIsAnError) {
 
 /// Files of every verb appear whole or not at all.
 TEST(WrittenFiles, AreWholeOrNotThere) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const std::string limited = "ulimit -f 1; \"$KBENCH\" ";
   const auto names = [&](const std::string& below) {
     std::vector<std::string> found;
@@ -130,7 +130,7 @@ TEST(StandardOutput, MayBeClosed) {
 }
 
 TEST(InputFile, ThatCannotBeReadIsNotCalledMissing) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const std::string loop = folder / "loop";
   std::filesystem::create_symlink("loop", loop);
   const std::vector<std::vector<std::string>> questions = {
@@ -163,7 +163,7 @@ class Output : public ::testing::Test {
                         folder_.path());
   }
 
-  TemporaryFolder folder_;
+  ScratchFolder folder_;
   const std::string results_ = folder_ / "results.jsonl";
 };
 
@@ -235,7 +235,7 @@ TEST_F(Output, OfGoogleBenchmarkIsWholeOrAsItWas) {
 }
 
 /// Before the shell's words: a judge that opens its device and is killed as soon as it is asked.
-std::string with_a_judge_that_is_killed(const TemporaryFolder& folder) {
+std::string with_a_judge_that_is_killed(const ScratchFolder& folder) {
   write_file(folder / "judge",
              "#!/bin/sh\n"
              "mkfifo jobs.$$\n"

@@ -11,7 +11,7 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST(ImportVerb, OneUnreadableFileDoesNotEndTheImport) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   write_file(folder / "1_19.py", relu_file());
   const Said said = run_program(
       {"import", "nowhere.py", "1_19.py", "--task", "relu", "--out", "all"}, folder.path());
@@ -22,7 +22,7 @@ TEST(ImportVerb, OneUnreadableFileDoesNotEndTheImport) {
 }
 
 TEST(ImportVerb, TheFolderOfAFileNamesItsLevel) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   std::filesystem::create_directory(folder / "level1");
   write_file(folder / "level1" / "19_ReLU.py", relu_file());
   const Said said = run_program({"import", "19_ReLU.py"}, folder / "level1");
@@ -31,7 +31,7 @@ TEST(ImportVerb, TheFolderOfAFileNamesItsLevel) {
 }
 
 TEST(ImportVerb, JsonHasALineAFile) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   write_file(folder / "relu.py", relu_file());
   write_file(folder / "empty.py", "");
   const Said said =

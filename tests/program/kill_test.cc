@@ -178,7 +178,7 @@ class KilledJob : public ::testing::Test {
   void kill_and_check(int kills, int longest_us);
 
   bool modules_ = false;  ///< the candidates are ModelNew files
-  TemporaryFolder folder_;
+  ScratchFolder folder_;
   const std::string results_ = folder_ / "results.jsonl";
   std::string before_;  ///< the output when the program was last started
   pid_t program_ = 0;

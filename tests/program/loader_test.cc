@@ -18,7 +18,7 @@ class WithoutTheLoader : public ::testing::Test {
 };
 
 TEST_F(WithoutTheLoader, TasksAreListedAndResultsScored) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   write_file(folder / "none.jsonl", "");
   EXPECT_EQ(run_program({"list"}).code, 0);
   EXPECT_EQ(run_program({"show", "level1/19"}).code, 0);
@@ -29,7 +29,7 @@ TEST_F(WithoutTheLoader, TasksAreListedAndResultsScored) {
 }
 
 TEST_F(WithoutTheLoader, AVerbThatNeedsADeviceSaysWhatIsMissing) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   write_file(folder / "relu.yaml", run_program({"show", "level1/19", "--candidate"}).out);
   for (const Said& said : {run_program({"devices"}), run_program({"run", folder / "relu.yaml"})}) {
     EXPECT_EQ(said.code, 2);

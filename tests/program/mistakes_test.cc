@@ -73,7 +73,7 @@ class MistypedCommands : public ::testing::Test {
     }
   }
 
-  TemporaryFolder folder_;
+  ScratchFolder folder_;
 };
 
 TEST_F(MistypedCommands, VerbsAreNamedAndMeantOnesSuggested) {

@@ -17,7 +17,7 @@ const std::string kAnswer =
     "```glsl\n#version 450\nvoid main() {}\n```\n";
 
 TEST(ExtractVerb, WritesTheFiles) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   write_file(folder / "answer.md", kAnswer);
   const Said said = run_program(
       {"model", "extract", "answer.md", "--task", "1/19", "--output", "out/relu"}, folder.path());
@@ -34,7 +34,7 @@ TEST(ExtractVerb, WritesTheFiles) {
 }
 
 TEST(ExtractVerb, SaysWhatIsMissing) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   write_file(folder / "answer.md", kAnswer);
   const Said other =
       run_program({"model", "extract", "answer.md", "--task", "1/20"}, folder.path());
@@ -50,7 +50,7 @@ TEST(ExtractVerb, SaysWhatIsMissing) {
 }
 
 TEST(ExtractVerb, SaysTheSameAsJson) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   write_file(folder / "answer.md", kAnswer);
   const Said said =
       run_program({"model", "extract", "answer.md", "--json", "--output", "out"}, folder.path());
@@ -75,7 +75,7 @@ TEST(ModelsVerb, AsksEachModel) {
     }
     return Line{.body = chat_body("yes")};
   }));
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   write_file(folder / "models.yaml", "models:\n- {url: '" + server.url() +
                                          "', model: good}\n- {url: '" + server.url() +
                                          "', model: bad}\n");

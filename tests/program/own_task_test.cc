@@ -62,7 +62,7 @@ class OwnTask : public ::testing::Test {
   Said kbench(const std::string& arguments) const {
     return run_in_shell("\"$KBENCH\" " + arguments, folder_.path());
   }
-  TemporaryFolder folder_;
+  ScratchFolder folder_;
 };
 
 class QuickOwnTask : public OwnTask {};

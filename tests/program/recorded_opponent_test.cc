@@ -40,7 +40,7 @@ class RecordedOpponent : public ::testing::Test {
     return folder_ / name;
   }
 
-  TemporaryFolder folder_;
+  ScratchFolder folder_;
 };
 
 TEST_F(RecordedOpponent, SpeedupIsRecordedTimeOverTheCandidates) {

@@ -1,13 +1,11 @@
 #include "tests/program/run_program.h"
 
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
-#include <stdexcept>
 
 namespace kbench::testing {
 namespace {
@@ -47,18 +45,6 @@ std::vector<std::string> listed_experiments(const std::string& out) {
   return names;
 }
 
-TemporaryFolder::TemporaryFolder() {
-  std::string pattern =
-      (std::filesystem::temp_directory_path() / "kbench_program_test_XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-  path_ = pattern;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
 Said run_program(const std::vector<std::string>& arguments, const std::string& folder) {
   std::string script = quoted(KBENCH_PROGRAM);
   for (const std::string& argument : arguments) script += " " + quoted(argument);
@@ -66,7 +52,7 @@ Said run_program(const std::vector<std::string>& arguments, const std::string& f
 }
 
 Said run_in_shell(const std::string& script, const std::string& folder) {
-  const TemporaryFolder scratch;
+  const ScratchFolder scratch;
   std::string command = folder.empty() ? "" : "cd " + quoted(folder) + " && ";
   command += "{ KBENCH=" + quoted(KBENCH_PROGRAM) + "; " + script + "; } </dev/null >" +
              quoted(scratch / "out") + " 2>" + quoted(scratch / "err");

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/scratch_folder.h"
 #include "tests/support/devices.h"
 
 namespace kbench::testing {
@@ -27,18 +28,5 @@ void write_file(const std::filesystem::path& path, const std::string& text);
 size_t count_lines(const std::string& text);
 /// The names that the main job prints with --benchmark_list_tests, in its order.
 std::vector<std::string> listed_experiments(const std::string& out);
-
-/// A folder that goes when the test does.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-  std::string path() const { return path_.string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 }  // namespace kbench::testing

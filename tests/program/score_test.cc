@@ -63,7 +63,7 @@ class Score : public ::testing::Test {
     return said.err;
   }
 
-  TemporaryFolder folder_;
+  ScratchFolder folder_;
 };
 
 TEST_F(Score, MakesOneLeaderboardOfAllFiles) {

@@ -150,7 +150,7 @@ class Serve : public ::testing::Test {
 class QuickServe : public Serve {};
 
 TEST_F(QuickServe, EvaluatesFromMemoryAndFromDiskAndGoesOnAfterBadLines) {
-  TemporaryFolder folder;
+  ScratchFolder folder;
   const std::string relu = candidate("1/19");
   write_file(folder / "mine/relu.yaml", relu);
   Server server({});

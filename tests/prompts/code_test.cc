@@ -11,13 +11,13 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-std::string code_of(const std::string& task) {
+std::string pytorch_of(const std::string& task) {
   const Task& found = find_task(parse_task_id(task));
   return pytorch_code(found, *build_graph(found, Preset::v0));
 }
 
 TEST(Code, OfAShortTaskReadsAsItIsWritten) {
-  EXPECT_EQ(code_of("2/12"),
+  EXPECT_EQ(pytorch_of("2/12"),
             "import torch\n"
             "import torch.nn.functional as F\n"
             "\n"
@@ -31,7 +31,7 @@ TEST(Code, OfAShortTaskReadsAsItIsWritten) {
 }
 
 TEST(Code, HasLoopsAndKeepsWhatIsReadLater) {
-  const std::string code = code_of("3/34");
+  const std::string code = pytorch_of("3/34");
   EXPECT_THAT(code, HasSubstr("  v1 = h0\n  for i in range(256):\n"));
   EXPECT_THAT(code, HasSubstr("    v2 = x[i:1+i]\n"));
   EXPECT_THAT(code, HasSubstr("    v1 = torch.tanh(v5)\n"));
@@ -39,19 +39,19 @@ TEST(Code, HasLoopsAndKeepsWhatIsReadLater) {
 }
 
 TEST(Code, CallsRecurrentLayersByTheirFlatWeights) {
-  EXPECT_THAT(code_of("3/42"),
+  EXPECT_THAT(pytorch_of("3/42"),
               HasSubstr("torch.gru(x, h0, [p[f\"gru.{w}_l{layer}{end}\"] for layer in range(6) for "
                         "end in (\"\", \"_reverse\") for w in (\"weight_ih\", \"weight_hh\", "
                         "\"bias_ih\", \"bias_hh\")], True, 6, 0.0, False, True, False)\n"));
   EXPECT_THAT(
-      code_of("3/37"),
+      pytorch_of("3/37"),
       HasSubstr("torch.lstm(x, (h0, c0), [p[f\"lstm.{w}_l{layer}\"] for layer in range(6) for w "
                 "in (\"weight_ih\", \"weight_hh\", \"bias_ih\", \"bias_hh\")], True, 6, "
                 "0.0, False, False, True)\n"));
 }
 
 TEST(Code, JoinsValuesOfALoopAsTheListThatItIs) {
-  EXPECT_THAT(code_of("3/34"), HasSubstr("torch.cat(all_v7[0:64], dim=0)\n"));
+  EXPECT_THAT(pytorch_of("3/34"), HasSubstr("torch.cat(all_v7[0:64], dim=0)\n"));
 }
 
 TEST(Code, RenamesInputsWhoseNamesPythonOrTheProgramHas) {

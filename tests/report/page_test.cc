@@ -7,15 +7,15 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/metrics/made_attempts.h"
-#include "tests/report/folder.h"
 #include "tests/report/made_run.h"
+#include "tests/scratch_folder.h"
 
 namespace kbench::report {
 namespace {
 
-using testing::Folder;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using testing::ScratchFolder;
 
 struct Page {
   explicit Page(const ConversationLimits& limits = {}) {
@@ -28,7 +28,7 @@ struct Page {
     const size_t begin = html.find(open) + open.size();
     data = nlohmann::json::parse(html.substr(begin, html.find("</script>", begin) - begin));
   }
-  Folder folder;
+  ScratchFolder folder;
   int attempts = 0;
   std::string html;
   nlohmann::json data;
@@ -120,7 +120,7 @@ TEST(ReportPage, OfALargeRunHasTheTellingAttemptOfEachCellFirst) {
 }
 
 TEST(ReportPage, ShowsTheCountingRecordOfARepeatedAttempt) {
-  const Folder folder;
+  const ScratchFolder folder;
   Attempt lost = testing::unanswered("m", {1, 19}, 1), kept = testing::wrong("m", {1, 19}, 1);
   kept.seconds = 12.5;
   std::ofstream(folder.path() + "/attempts.jsonl") << to_json(kept) << '\n'

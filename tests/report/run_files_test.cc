@@ -4,15 +4,15 @@
 
 #include "harness/evaluate/report/conversations.h"
 #include "tests/metrics/made_attempts.h"
-#include "tests/report/folder.h"
+#include "tests/scratch_folder.h"
 
 namespace kbench::report {
 namespace {
 
-using testing::Folder;
+using testing::ScratchFolder;
 
 TEST(Transcript, GivesTheExchangesThatAreWanted) {
-  const Folder folder;
+  const ScratchFolder folder;
   Exchange two{.model = "m", .task = {1, 19}, .sample = 1, .attempt = 2, .prompt_hash = "ab"};
   two.answer.text = "two \"sample\":7";
   two.answer.reasoning = "so";
@@ -23,7 +23,7 @@ TEST(Transcript, GivesTheExchangesThatAreWanted) {
   const auto read = [&](const std::string& file, int sample, int attempt) {
     std::vector<std::string> answers;
     read_exchanges(
-        folder / file, [&](int s, int a) { return s == sample && a == attempt; },
+        folder.path(file), [&](int s, int a) { return s == sample && a == attempt; },
         [&](const Exchange& exchange) { answers.push_back(exchange.answer.text); });
     return answers;
   };
@@ -34,7 +34,7 @@ TEST(Transcript, GivesTheExchangesThatAreWanted) {
 }
 
 TEST(Prompts, AreFoundByTheirHashAndNothingElseIs) {
-  const Folder folder;
+  const ScratchFolder folder;
   folder.write("prompts/ab/abcd.json", "[{\"role\":\"user\",\"content\":\"hello\"}]");
   folder.write("prompts/cd/cdef.json", "[{\"role\":\"user\"},7]");
   folder.write("secret.json", "[{\"role\":\"user\",\"content\":\"no\"}]");
@@ -48,7 +48,7 @@ TEST(Prompts, AreFoundByTheirHashAndNothingElseIs) {
 }
 
 TEST(AttemptFolder, GivesCodeManifestFirstAndAnswerAndFeedback) {
-  const Folder folder;
+  const ScratchFolder folder;
   Attempt a = testing::wrong("a/b", {1, 19}, 3, 2);
   const std::string own = "candidates/a_b/level1_019/s03/a2/";
   folder.write(own + "a.comp", "shader");
@@ -65,18 +65,19 @@ TEST(AttemptFolder, GivesCodeManifestFirstAndAnswerAndFeedback) {
 }
 
 TEST(AttemptFolder, OutsideOfTheRunIsNotRead) {
-  const Folder folder;
+  const ScratchFolder folder;
   folder.write("outside/secret.comp", "secret");
   folder.write("run/inside/secret.comp", "public");
-  std::filesystem::create_symlink(folder / "outside", folder / "run/linked");
-  std::filesystem::create_symlink(folder / "outside/secret.comp", folder / "run/inside/link.comp");
+  std::filesystem::create_symlink(folder.path("outside"), folder.path("run/linked"));
+  std::filesystem::create_symlink(folder.path("outside/secret.comp"),
+                                  folder.path("run/inside/link.comp"));
   Attempt a = testing::wrong("m", {1, 19}, 1);
   for (const std::string path : {"../outside", "inside/../../outside", "linked", "/etc"}) {
     a.candidate = path;
-    EXPECT_TRUE(read_attempt_files(folder / "run", a, 100).code.empty()) << path;
+    EXPECT_TRUE(read_attempt_files(folder.path("run"), a, 100).code.empty()) << path;
   }
   a.candidate = "inside";
-  EXPECT_EQ(read_attempt_files(folder / "run", a, 100).code.size(), 1u);
+  EXPECT_EQ(read_attempt_files(folder.path("run"), a, 100).code.size(), 1u);
 }
 
 TEST(LongTexts, AreCutInTheMiddleBetweenCharacters) {

@@ -9,16 +9,16 @@
 #include "kbench/error.h"
 #include "tests/error_of.h"
 #include "tests/metrics/made_attempts.h"
-#include "tests/report/folder.h"
 #include "tests/scoring/example_result.h"
+#include "tests/scratch_folder.h"
 
 namespace kbench::report {
 namespace {
 
 using ::testing::AllOf;
-using testing::Folder;
 using ::testing::HasSubstr;
 using testing::passed;
+using testing::ScratchFolder;
 using testing::wrong;
 
 const TaskId kA = {1, 19}, kB = {2, 1};
@@ -34,8 +34,8 @@ std::string refusal(const std::vector<std::string>& paths) {
 }
 
 TEST(Study, TakesTasksAndSamplesFromTheRunsSettings) {
-  const Folder folder;
-  write_attempts(folder / "attempts.jsonl", {passed("m", kA, 1, 1.5)});
+  const ScratchFolder folder;
+  write_attempts(folder.path("attempts.jsonl"), {passed("m", kA, 1, 1.5)});
   folder.write("run.yaml", "samples: 3\ntasks: [level1/19, level2/1]\n");
   const Study study = read_study({folder.path()}, {});
   EXPECT_EQ(study.scope.tasks, (std::vector<TaskId>{kA, kB}));
@@ -47,8 +47,8 @@ TEST(Study, TakesTasksAndSamplesFromTheRunsSettings) {
 }
 
 TEST(Study, OfARunWithoutSettingsIsOfWhatOccurs) {
-  const Folder folder;
-  write_attempts(folder / "attempts.jsonl", {passed("m", kB, 1, 1.5), wrong("n", kA, 1)});
+  const ScratchFolder folder;
+  write_attempts(folder.path("attempts.jsonl"), {passed("m", kB, 1, 1.5), wrong("n", kA, 1)});
   const Study study = read_study({folder.path()}, {});
   EXPECT_EQ(study.scope.tasks.size(), 2u);
   EXPECT_EQ(read_study({folder.path()}, {kA}).scope.tasks.size(), 1u);
@@ -56,10 +56,10 @@ TEST(Study, OfARunWithoutSettingsIsOfWhatOccurs) {
 }
 
 TEST(Study, TellsModelsOfOneNameInTwoRunsApart) {
-  const Folder folder;
-  write_attempts(folder / "one/attempts.jsonl", {passed("m", kA, 1, 1.5)});
-  write_attempts(folder / "two/attempts.jsonl", {wrong("m", kA, 1), wrong("other", kA, 1)});
-  const Study study = read_study({folder / "one", (folder / "two") + "/"}, {});
+  const ScratchFolder folder;
+  write_attempts(folder.path("one/attempts.jsonl"), {passed("m", kA, 1, 1.5)});
+  write_attempts(folder.path("two/attempts.jsonl"), {wrong("m", kA, 1), wrong("other", kA, 1)});
+  const Study study = read_study({folder.path("one"), folder.path("two") + "/"}, {});
   ASSERT_EQ(study.participants.size(), 3u);
   EXPECT_EQ(study.participants[0].name, "one/m");
   EXPECT_EQ(study.participants[1].name, "two/m");
@@ -68,12 +68,12 @@ TEST(Study, TellsModelsOfOneNameInTwoRunsApart) {
 }
 
 TEST(Study, CountsATaskThatASetHasNoResultForAsFailed) {
-  const Folder folder;
+  const ScratchFolder folder;
   Result result = testing::example();
   result.verdict = Verdict::passed;
   result.baseline_ms = 0.1;
   folder.write("results.jsonl", to_json(result) + "\n");
-  const Study study = read_study({folder / "results.jsonl"}, {kA, kB});
+  const Study study = read_study({folder.path("results.jsonl")}, {kA, kB});
   EXPECT_TRUE(study.software_device);
   const std::vector<Draws> samples =
       draws(study.attempts, study.participants[0].model, study.scope);
@@ -98,12 +98,13 @@ std::string line_of(TaskId task, const std::string& set, const std::string& pres
 }
 
 TEST(Study, FilesThatAreShardsOfOneSetAreOneModel) {
-  const Folder folder;
+  const ScratchFolder folder;
   const TaskId c = {2, 2};
   folder.write("1.jsonl", line_of(kA, "mine"));
   folder.write("2.jsonl", line_of(kB, "mine"));
   folder.write("3.jsonl", line_of(c, "mine"));
-  const Study study = read_study({folder / "1.jsonl", folder / "2.jsonl", folder / "3.jsonl"}, {});
+  const Study study =
+      read_study({folder.path("1.jsonl"), folder.path("2.jsonl"), folder.path("3.jsonl")}, {});
   ASSERT_EQ(study.participants.size(), 1u);
   EXPECT_EQ(study.participants[0].name, "mine");
   EXPECT_TRUE(study.notes.empty());
@@ -115,20 +116,20 @@ TEST(Study, FilesThatAreShardsOfOneSetAreOneModel) {
 }
 
 TEST(Study, FilesOfOneSetThatDoNotAgreeAreTwoModelsWithANote) {
-  const Folder folder;
+  const ScratchFolder folder;
   folder.write("1.jsonl", line_of(kA, "mine"));
   folder.write("2.jsonl", line_of(kB, "mine", "v0"));
   folder.write("again.jsonl", line_of(kA, "mine"));
-  const Study sizes = read_study({folder / "1.jsonl", folder / "2.jsonl"}, {});
+  const Study sizes = read_study({folder.path("1.jsonl"), folder.path("2.jsonl")}, {});
   EXPECT_EQ(sizes.participants.size(), 2u);
   ASSERT_EQ(sizes.notes.size(), 1u);
   EXPECT_THAT(sizes.notes[0], HasSubstr("differ in preset"));
-  const Study twice = read_study({folder / "1.jsonl", folder / "again.jsonl"}, {});
+  const Study twice = read_study({folder.path("1.jsonl"), folder.path("again.jsonl")}, {});
   EXPECT_EQ(twice.participants.size(), 2u);
   ASSERT_EQ(twice.notes.size(), 1u);
   EXPECT_THAT(twice.notes[0], HasSubstr("of the same tasks"));
   folder.write("other.jsonl", line_of(kA, "theirs"));
-  EXPECT_TRUE(read_study({folder / "1.jsonl", folder / "other.jsonl"}, {}).notes.empty());
+  EXPECT_TRUE(read_study({folder.path("1.jsonl"), folder.path("other.jsonl")}, {}).notes.empty());
 }
 
 /// The same in halves.
@@ -139,34 +140,35 @@ std::string half_line_of(TaskId task, const std::string& set) {
 }
 
 TEST(Study, IsOfOneDtypeWhichIsChosenWhereThereAreSeveral) {
-  const Folder folder;
+  const ScratchFolder folder;
   folder.write("both.jsonl", line_of(kA, "mine") + half_line_of(kA, "mine"));
   folder.write("half.jsonl", half_line_of(kB, "theirs"));
-  EXPECT_EQ(read_study({folder / "half.jsonl"}, {}).dtype, DType::f16);
-  EXPECT_THAT(refusal({folder / "both.jsonl"}),
+  EXPECT_EQ(read_study({folder.path("half.jsonl")}, {}).dtype, DType::f16);
+  EXPECT_THAT(refusal({folder.path("both.jsonl")}),
               AllOf(HasSubstr("a report is of one dtype"), HasSubstr("f32 ("), HasSubstr("f16 ("),
                     HasSubstr("--dtype")));
-  const Study study = read_study({folder / "both.jsonl", folder / "half.jsonl"}, {}, DType::f16);
+  const Study study =
+      read_study({folder.path("both.jsonl"), folder.path("half.jsonl")}, {}, DType::f16);
   EXPECT_EQ(study.dtype, DType::f16);
   EXPECT_EQ(study.recorded_attempts, 2);
 }
 
 TEST(Study, ARunIsInTheDtypeOfItsSettings) {
-  const Folder folder;
-  write_attempts(folder / "one/attempts.jsonl", {passed("m", kA, 1, 1.5)});
-  write_attempts(folder / "two/attempts.jsonl", {passed("m", kA, 1, 1.5)});
+  const ScratchFolder folder;
+  write_attempts(folder.path("one/attempts.jsonl"), {passed("m", kA, 1, 1.5)});
+  write_attempts(folder.path("two/attempts.jsonl"), {passed("m", kA, 1, 1.5)});
   folder.write("two/run.yaml", "samples: 1\ndtype: \"bf16\"\n");
-  EXPECT_EQ(read_study({folder / "one"}, {}).dtype, DType::f32);
-  EXPECT_EQ(read_study({folder / "two"}, {}).dtype, DType::bf16);
-  EXPECT_THAT(refusal({folder / "one", folder / "two"}), HasSubstr("f32 ("));
-  EXPECT_THROW(read_study({folder / "one"}, {}, DType::bf16), Error);
+  EXPECT_EQ(read_study({folder.path("one")}, {}).dtype, DType::f32);
+  EXPECT_EQ(read_study({folder.path("two")}, {}).dtype, DType::bf16);
+  EXPECT_THAT(refusal({folder.path("one"), folder.path("two")}), HasSubstr("f32 ("));
+  EXPECT_THROW(read_study({folder.path("one")}, {}, DType::bf16), Error);
   folder.write("two/run.yaml", "samples: 1\ndtype: double\n");
-  EXPECT_THAT(refusal({folder / "two"}), AllOf(HasSubstr("run.yaml:2:8"), HasSubstr("double")));
+  EXPECT_THAT(refusal({folder.path("two")}), AllOf(HasSubstr("run.yaml:2:8"), HasSubstr("double")));
 }
 
 TEST(Study, ASoftwareDeviceIsKnownFromAnyResultOfARun) {
-  const Folder folder;
-  write_attempts(folder / "attempts.jsonl", {wrong("m", kA, 1)});
+  const ScratchFolder folder;
+  write_attempts(folder.path("attempts.jsonl"), {wrong("m", kA, 1)});
   folder.write("results.jsonl",
                line_of(kA, "m", "smoke", false) + line_of(kB, "m", "smoke", false));
   EXPECT_FALSE(read_study({folder.path()}, {}).software_device);
@@ -175,17 +177,17 @@ TEST(Study, ASoftwareDeviceIsKnownFromAnyResultOfARun) {
 }
 
 TEST(Study, SaysHowManyResultsWereMeasuredOnABusyMachine) {
-  const Folder folder;
-  write_attempts(folder / "run/attempts.jsonl", {wrong("m", kA, 1)});
+  const ScratchFolder folder;
+  write_attempts(folder.path("run/attempts.jsonl"), {wrong("m", kA, 1)});
   folder.write("run/results.jsonl", line_of(kA, "m", "smoke", true) + line_of(kB, "m"));
   folder.write("1.jsonl", line_of(kA, "mine", "smoke", true));
-  const Study study = read_study({folder / "run", folder / "1.jsonl"}, {});
+  const Study study = read_study({folder.path("run"), folder.path("1.jsonl")}, {});
   EXPECT_THAT(study.notes, ::testing::Contains(HasSubstr("2 results were measured while other")));
-  EXPECT_TRUE(read_study({folder / "run"}, {kA}).notes.size() == 1);
+  EXPECT_TRUE(read_study({folder.path("run")}, {kA}).notes.size() == 1);
 }
 
 TEST(Study, SaysHowManyResultsPassedWithoutACertificate) {
-  const Folder folder;
+  const ScratchFolder folder;
   const auto line = [](TaskId task, const char* certificate, Verdict verdict = Verdict::passed) {
     Result result = result_from_json(line_of(task, "m"));
     result.certificate = certificate;
@@ -194,23 +196,23 @@ TEST(Study, SaysHowManyResultsPassedWithoutACertificate) {
   };
   const std::string lines =
       line(kA, "untried") + line(kB, "precision") + line({2, 2}, "untried", Verdict::wrong_values);
-  write_attempts(folder / "run/attempts.jsonl", {wrong("m", kA, 1)});
+  write_attempts(folder.path("run/attempts.jsonl"), {wrong("m", kA, 1)});
   folder.write("run/results.jsonl", lines);
   folder.write("1.jsonl", lines);
   const auto says_one = ::testing::Contains(HasSubstr("1 result passed at sizes without a certif"));
-  EXPECT_THAT(read_study({folder / "run"}, {}).notes, says_one);
-  EXPECT_THAT(read_study({folder / "1.jsonl"}, {}).notes, says_one);
+  EXPECT_THAT(read_study({folder.path("run")}, {}).notes, says_one);
+  EXPECT_THAT(read_study({folder.path("1.jsonl")}, {}).notes, says_one);
   folder.write("2.jsonl", line(kB, "values"));
-  EXPECT_THAT(read_study({folder / "2.jsonl"}, {}).notes, ::testing::IsEmpty());
+  EXPECT_THAT(read_study({folder.path("2.jsonl")}, {}).notes, ::testing::IsEmpty());
 }
 
 TEST(Study, SaysWhatIsWrongWithASource) {
-  const Folder folder;
-  EXPECT_THAT(refusal({folder / "none"}), HasSubstr("no run and no file of results at"));
+  const ScratchFolder folder;
+  EXPECT_THAT(refusal({folder.path("none")}), HasSubstr("no run and no file of results at"));
   EXPECT_THAT(refusal({folder.path()}), HasSubstr("is no run: it holds no attempts.jsonl"));
   folder.write("attempts.jsonl", "");
   EXPECT_THAT(refusal({folder.path()}), HasSubstr("nothing to report"));
-  write_attempts(folder / "attempts.jsonl", {wrong("m", kA, 1)});
+  write_attempts(folder.path("attempts.jsonl"), {wrong("m", kA, 1)});
   folder.write("run.yaml", "tasks: [level1/19, ReLU]\n");
   EXPECT_THAT(refusal({folder.path()}), HasSubstr("run.yaml:1:"));
   for (const char* samples : {"many", "-3", "[1]", "1e99", "2.5"}) {

@@ -7,15 +7,15 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/metrics/made_attempts.h"
-#include "tests/report/folder.h"
 #include "tests/report/made_run.h"
+#include "tests/scratch_folder.h"
 
 namespace kbench::report {
 namespace {
 
-using testing::Folder;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using testing::ScratchFolder;
 
 struct Made {
   explicit Made(const testing::MadeRun& run, AnalysisOptions options = {{}, {1.0}}) {
@@ -23,7 +23,7 @@ struct Made {
     study = read_study({folder.path()}, {});
     analysis = analyse(study, options);
   }
-  Folder folder;
+  ScratchFolder folder;
   int attempts = 0;
   Study study;
   Analysis analysis;
@@ -92,7 +92,7 @@ TEST(Report, SaysOfWinnersWhetherTheyWereMeasuredAgain) {
 }
 
 TEST(Report, OfAPlainResultsFileIsALeaderboard) {
-  const Folder folder;
+  const ScratchFolder folder;
   std::string lines;
   for (const double speedup : {0.8, 1.5}) {
     Result r;
@@ -106,7 +106,7 @@ TEST(Report, OfAPlainResultsFileIsALeaderboard) {
     lines += to_json(r) + "\n";
   }
   folder.write("results.jsonl", lines);
-  const Study study = read_study({folder / "results.jsonl"}, {});
+  const Study study = read_study({folder.path("results.jsonl")}, {});
   const Analysis analysis = analyse(study, {{}, {1.0}});
   EXPECT_EQ(analysis.ks, (std::vector<int>{1}));
   EXPECT_FALSE(analysis.swarm);
@@ -117,7 +117,7 @@ TEST(Report, OfAPlainResultsFileIsALeaderboard) {
 }
 
 TEST(Report, SaysThatAModelHasNoPriceWhereItsTokensAreKnown) {
-  const Folder folder;
+  const ScratchFolder folder;
   Attempt a;
   a.model = "m";
   a.task = {1, 19};
@@ -131,7 +131,7 @@ TEST(Report, SaysThatAModelHasNoPriceWhereItsTokensAreKnown) {
 }
 
 TEST(Report, NamesEveryFileAndWhatMayBeAMistake) {
-  const Folder folder;
+  const ScratchFolder folder;
   for (const int task : {19, 20, 21}) {
     Result r;
     r.set = "mine";
@@ -140,7 +140,7 @@ TEST(Report, NamesEveryFileAndWhatMayBeAMistake) {
     folder.write(std::to_string(task) + ".jsonl", to_json(r) + "\n");
   }
   const Study study =
-      read_study({folder / "19.jsonl", folder / "20.jsonl", folder / "21.jsonl"}, {});
+      read_study({folder.path("19.jsonl"), folder.path("20.jsonl"), folder.path("21.jsonl")}, {});
   const Analysis analysis = analyse(study, {{}, {1.0}});
   EXPECT_THAT(format_report(study, analysis), HasSubstr("they count as two models"));
   const nlohmann::json json = nlohmann::json::parse(report_json(study, analysis));

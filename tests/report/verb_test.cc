@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-struct RunFolder : TemporaryFolder {
+struct RunFolder : ScratchFolder {
   RunFolder() {
     MadeRun made;
     made.tasks = 6;
@@ -38,7 +38,7 @@ TEST(ReportVerb, PrintsTablesOrOneDocumentAndWritesThePage) {
 }
 
 TEST(ReportVerb, EscapesInItsDocumentWhatATerminalWouldNotShow) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   Result result;
   result.set = "mine\u202etxt.\u009b2J";
   result.task = {1, 19};
@@ -52,7 +52,7 @@ TEST(ReportVerb, EscapesInItsDocumentWhatATerminalWouldNotShow) {
 }
 
 TEST(ReportVerb, RefusesATaskThatDoesNotExist) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   Result result;
   result.set = "mine";
   result.task = {9, 999};

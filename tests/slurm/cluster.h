@@ -25,7 +25,7 @@ class Cluster {
   void configure() const;
   std::string start();
 
-  TemporaryFolder folder_;
+  ScratchFolder folder_;
   std::string missing_;
 };
 

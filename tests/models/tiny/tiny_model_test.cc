@@ -72,7 +72,7 @@ class TinyModel : public ::testing::Test {
   }
 
   const std::map<std::string, std::string> temperatures_ = {{"cold", "0"}, {"warm", "0.7"}};
-  TemporaryFolder folder_;
+  ScratchFolder folder_;
   std::unique_ptr<NodeServer> server_;
 };
 
