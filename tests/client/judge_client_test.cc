@@ -26,6 +26,7 @@
 #include "kbench/error.h"
 #include "kbench/evaluate.h"
 #include "tests/error_of.h"
+#include "tests/scratch_folder.h"
 
 namespace kbench {
 namespace {
@@ -37,13 +38,7 @@ using ::testing::SizeIs;
 
 class FakeJudge : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "kbench_client_test_XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-    options_.program = folder_ / "judge";
-  }
-  void TearDown() override { fs::remove_all(folder_); }
+  FakeJudge() { options_.program = folder_ / "judge"; }
 
   /// A file that is there; what is in it only a judge would look at.
   std::string a_file(const std::string& name) const {
@@ -55,7 +50,7 @@ class FakeJudge : public ::testing::Test {
   void be(const std::string& script) {
     fs::remove(options_.program);  // Not written over: the last one may still run.
     std::ofstream(options_.program)
-        << "#!/bin/sh\ncd " << folder_.string() << "\necho \"$*\" >>starts\n"
+        << "#!/bin/sh\ncd " << folder_.path() << "\necho \"$*\" >>starts\n"
         << script;
     chmod(options_.program.c_str(), 0755);
   }
@@ -99,7 +94,7 @@ class FakeJudge : public ::testing::Test {
     return error_of([&] { evaluate(a_file("candidate.yaml"), options_); });
   }
 
-  fs::path folder_;
+  testing::ScratchFolder folder_;
   EvaluateOptions options_;
 };
 
@@ -344,9 +339,9 @@ TEST_F(FakeJudge, IsNotAskedForWhatIsNotThere) {
   EXPECT_EQ(code_of([&] { evaluator.evaluate(absent); }), ErrorCode::kNotFound);
   EXPECT_EQ(code_of([&] { evaluator.check(absent); }), ErrorCode::kNotFound);
   EXPECT_EQ(code_of([&] { evaluate(absent, options_); }), ErrorCode::kNotFound);
-  EXPECT_EQ(code_of([&] { check((folder_ / "no" / "folder.yaml").string(), options_); }),
+  EXPECT_EQ(code_of([&] { check((folder_ / "no/folder.yaml").string(), options_); }),
             ErrorCode::kNotFound);
-  EXPECT_EQ(code_of([&] { evaluator.evaluate(folder_.string()); }), ErrorCode::kNotFound)
+  EXPECT_EQ(code_of([&] { evaluator.evaluate(folder_.path()); }), ErrorCode::kNotFound)
       << "a folder without candidate.yaml";
   const std::map<std::string, std::string> files = {{"relu.yaml", "kbench: 1\n"}};
   EXPECT_EQ(code_of([&] { evaluator.evaluate(files); }), ErrorCode::kNotFound);

@@ -19,6 +19,7 @@
 #include "kbench/error.h"
 #include "tests/error_of.h"
 #include "tests/process/no_threads.h"
+#include "tests/scratch_folder.h"
 
 namespace kbench::process {
 namespace {
@@ -188,17 +189,15 @@ TEST(ChildProcess, StartsWithDefaultSignalsInAGroupOfItsOwn) {
 }
 
 TEST(ChildProcess, CannotMakeFilesInItsEmptyFolder) {
-  std::string pattern = (std::filesystem::temp_directory_path() / "process_test_XXXXXX").string();
-  ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-  setenv("TMPDIR", pattern.c_str(), 1);
+  const testing::ScratchFolder folder;
+  setenv("TMPDIR", folder.path().c_str(), 1);
   Spawn spawn = shell("echo \"[$(ls -A)]\"; touch file || echo no; mkdir folder || echo no");
   spawn.empty_folder = true;
   const std::string said = said_by(spawn);
   unsetenv("TMPDIR");
   EXPECT_THAT(said, HasSubstr("[]\n"));
   EXPECT_NE(said.find("no\n"), said.rfind("no\n")) << said;
-  EXPECT_TRUE(std::filesystem::is_empty(pattern));
-  std::filesystem::remove(pattern);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 TEST(ChildProcess, KeepsTheEndOfItsOutput) {

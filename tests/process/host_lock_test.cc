@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "kbench/error.h"
+#include "tests/scratch_folder.h"
 
 namespace kbench::process {
 namespace {
@@ -27,16 +28,8 @@ using std::chrono::milliseconds;
 
 class HostLockTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "kbench_lock_test_XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-    setenv("KBENCH_LOCK_FOLDER", pattern.c_str(), 1);
-  }
-  void TearDown() override {
-    unsetenv("KBENCH_LOCK_FOLDER");
-    fs::remove_all(folder_);
-  }
+  void SetUp() override { setenv("KBENCH_LOCK_FOLDER", folder_.path().c_str(), 1); }
+  void TearDown() override { unsetenv("KBENCH_LOCK_FOLDER"); }
   static std::string error_of(const std::string& name) {
     try {
       HostLock lock(name);
@@ -48,7 +41,7 @@ class HostLockTest : public ::testing::Test {
     return "";
   }
 
-  fs::path folder_;
+  testing::ScratchFolder folder_;
 };
 
 /// Two bytes protected by the lock only: each round writes, waits and reads.

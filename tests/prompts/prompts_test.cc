@@ -20,6 +20,7 @@
 #include "kbench/listing.h"
 #include "libkbench/candidate/files.h"
 #include "tests/error_of.h"
+#include "tests/scratch_folder.h"
 
 namespace kbench {
 namespace {
@@ -55,22 +56,15 @@ DeviceSummary some_device() {
 }
 
 /// A folder of its own with the default prompts, to be changed.
-class Folder {
+class Folder : public testing::ScratchFolder {
  public:
-  Folder() : path_(fs::temp_directory_path() / ("kbench_prompts_" + std::to_string(getpid()))) {
-    fs::remove_all(path_);
-    fs::create_directory(path_);
+  Folder() {
     for (const auto& [name, text] : prompts::embedded_folder("templates/default")) {
       write(name, text);
     }
   }
-  ~Folder() { fs::remove_all(path_); }
-  std::string path() const { return path_.string(); }
-  void write(const std::string& name, const std::string& text) const {
-    std::ofstream(path_ / name) << text;
-  }
   void replace(const std::string& name, const std::string& from, const std::string& to) const {
-    std::ifstream in(path_ / name);
+    std::ifstream in(path(name));
     std::string text{std::istreambuf_iterator<char>(in), {}};
     const size_t at = text.find(from);
     ASSERT_NE(at, std::string::npos) << from;
@@ -79,9 +73,6 @@ class Folder {
   std::string complaint() const {
     return error_of([&] { Prompts::load(path()); }).what();
   }
-
- private:
-  fs::path path_;
 };
 
 TEST(Prompts, AreASystemMessageAndTheUsers) {
@@ -399,7 +390,7 @@ TEST(PromptFolder, IsTheSameAsWhatShips) {
   EXPECT_EQ(loaded.hash(), Prompts::shipped().hash());
   EXPECT_EQ(text_of(loaded.first(task_of("2/12"), {})),
             text_of(Prompts::shipped().first(task_of("2/12"), {})));
-  EXPECT_THAT(loaded.name(), StartsWith("kbench_prompts_"));
+  EXPECT_THAT(loaded.name(), StartsWith("kbench_test_"));
   EXPECT_THROW(Prompts::shipped("nonesuch"), Error);
   EXPECT_THROW(Prompts::load(folder.path() + "/nonesuch"), Error);
 }
@@ -434,7 +425,7 @@ TEST(PromptFolder, MayHaveTheTemplatesThatShip) {
   folder.write("prompt.yaml", "prompt: 1\nfrom: default\nshots: 0\n");
   const Prompts prompts = Prompts::load(folder.path());
   EXPECT_EQ(prompts.settings().shots, 0);
-  EXPECT_THAT(prompts.name(), StartsWith("kbench_prompts_"));
+  EXPECT_THAT(prompts.name(), StartsWith("kbench_test_"));
   EXPECT_NE(prompts.hash(), Prompts::shipped().hash());
   EXPECT_EQ(text_of(prompts.first(task_of("2/12"), {})),
             text_of(Prompts::shipped().first(task_of("2/12"), {})));

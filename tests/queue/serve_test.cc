@@ -23,6 +23,7 @@
 #include "harness/measure/process/channel.h"
 #include "tests/process/no_threads.h"
 #include "tests/queue/fake_judge.h"
+#include "tests/scratch_folder.h"
 
 namespace kbench::queue {
 namespace {
@@ -78,17 +79,11 @@ class Client {
 
 class ServeTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    signal(SIGPIPE, SIG_IGN);
-    std::string pattern = (fs::temp_directory_path() / "kbench_serve_test_XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
+  void SetUp() override { signal(SIGPIPE, SIG_IGN); }
   void TearDown() override {
     stop_.request_stop();
     server_.reset();
     queue_.reset();
-    fs::remove_all(folder_);
   }
 
   FakeJudge& judge(const std::string& name) {
@@ -124,7 +119,7 @@ class ServeTest : public ::testing::Test {
     return {{"id", id}, {"files", {{"candidate.yaml", "task: level1/19\n"}}}};
   }
 
-  fs::path folder_;
+  testing::ScratchFolder folder_;
   Asked asked_;
   std::vector<vulkan::DeviceSnapshot> devices_;
   std::vector<std::unique_ptr<QueueJudge>> judges_;

@@ -17,6 +17,7 @@
 #include "kbench/score.h"
 #include "tests/error_of.h"
 #include "tests/scoring/example_result.h"
+#include "tests/scratch_folder.h"
 
 namespace kbench {
 namespace {
@@ -28,22 +29,14 @@ using ::testing::StartsWith;
 
 class ResultFile : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = std::filesystem::path(::testing::TempDir()) /
-              ("kbench_results_" + std::to_string(getpid()));
-    std::filesystem::create_directories(folder_);
-    path_ = folder_ / "results.jsonl";
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   void write(const std::string& text) const { std::ofstream(path_, std::ios::binary) << text; }
   std::string text() const {
     std::ifstream file(path_, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
-  std::filesystem::path folder_;
-  std::string path_;
+  testing::ScratchFolder folder_;
+  const std::string path_ = folder_.path("results.jsonl");
 };
 
 TEST_F(ResultFile, AbsentFileIsEmpty) { EXPECT_TRUE(read_results(path_).empty()); }
@@ -310,9 +303,9 @@ TEST_F(ResultFile, ErrorsNameThePathAndTheReason) {
   };
   const std::string nowhere = folder_ / "absent" / "x.jsonl";
   EXPECT_EQ(message(nowhere), "cannot write " + nowhere + ": No such file or directory");
-  EXPECT_EQ(message(folder_), "cannot write " + folder_.string() + ": Is a directory");
+  EXPECT_EQ(message(folder_.path()), "cannot write " + folder_.path() + ": Is a directory");
   EXPECT_EQ(message("/dev/full"), "cannot write to /dev/full: No space left on device");
-  EXPECT_THROW(read_results(folder_), Error);
+  EXPECT_THROW(read_results(folder_.path()), Error);
 }
 
 TEST_F(ResultFile, CannotBeReadForAReasonOfItsOwn) {

@@ -1,24 +1,16 @@
 // A file that goes when the test does.
 #pragma once
 
-#include <unistd.h>
-
-#include <filesystem>
 #include <fstream>
 #include <string>
+
+#include "tests/scratch_folder.h"
 
 namespace kbench::testing {
 
 class TemporaryFile {
  public:
-  explicit TemporaryFile(const std::string& name)
-      : folder_(std::filesystem::temp_directory_path() /
-                ("kbench_" + std::to_string(getpid()) + "_" + name)) {
-    std::filesystem::create_directories(folder_);
-    path_ = (folder_ / name).string();
-  }
-  ~TemporaryFile() { std::filesystem::remove_all(folder_); }
-  TemporaryFile(const TemporaryFile&) = delete;
+  explicit TemporaryFile(const std::string& name) : path_(folder_.path(name)) {}
 
   const std::string& path() const { return path_; }
   void write(const std::string& text) const {
@@ -26,7 +18,7 @@ class TemporaryFile {
   }
 
  private:
-  std::filesystem::path folder_;
+  ScratchFolder folder_;
   std::string path_;
 };
 
