@@ -1,10 +1,8 @@
-// evaluate() and Evaluator on a real device: candidates in memory, progress, cancelling, threads.
+// evaluate() and Evaluator on a real device: candidates in memory, progress, threads.
 #include <gmock/gmock.h>
 
 #include <atomic>
-#include <chrono>
 #include <cmath>
-#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -77,19 +75,6 @@ TEST_F(EvaluatorOnDevice, TellsHowFarItIs) {
       EXPECT_GT(told[i].seconds, told[i - 1].seconds);
     }
   }
-}
-
-TEST_F(EvaluatorOnDevice, IsCancelledWhileACandidateHangsAndGoesOn) {
-  options_.limits.device_seconds = 100;
-  std::stop_source enough;
-  options_.on_stage = [&](const char* stage) {
-    if (std::string(stage) == "warm-up") enough.request_stop();
-  };
-  const auto begin = std::chrono::steady_clock::now();
-  EXPECT_THROW(evaluator().evaluate({{{"candidate.yaml", hanging()}}}, enough.get_token()),
-               Cancelled);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
-  expect_right();
 }
 
 TEST_F(EvaluatorOnDevice, SeveralAtOnceJudgeAlike) {

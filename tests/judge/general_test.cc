@@ -22,16 +22,6 @@ class GeneralTest : public testing::EvaluatorTest {
   }
 };
 
-TEST_F(GeneralTest, ACandidateOfItsVariablesHoldsAtSizesDrawnInSecret) {
-  const Result result = run(right());
-  ASSERT_TRUE(result.correct()) << result.message;
-  ASSERT_TRUE(result.holds_at);
-  EXPECT_GE(result.holds_at->tried, 1);
-  EXPECT_EQ(result.holds_at->right, result.holds_at->tried);
-  EXPECT_FALSE(result.holds_at->first_wrong);
-  EXPECT_GT(result.stage_s.at("drawn_sizes"), 0);
-}
-
 /// At smoke dim is 200, a multiple of four, and so are the two sizes that every candidate is tried
 /// at.
 std::string in_fours(const std::string& more) {
@@ -89,14 +79,7 @@ TEST_F(GeneralTest, WhereItCountsWhatDoesNotHoldIsNotGeneral) {
   EXPECT_TRUE(holds.correct()) << holds.message;
   ASSERT_TRUE(holds.holds_at);
   EXPECT_EQ(holds.holds_at->tried, 6) << "no set is left out for time";
-}
-
-TEST_F(GeneralTest, IsNotTriedWhereTheCallerSaysSo) {
-  shares_ = false;
-  options_.other_sizes = false;
-  const Result result = run(right());
-  EXPECT_TRUE(result.correct()) << result.message;
-  EXPECT_FALSE(result.holds_at);
+  EXPECT_GT(holds.stage_s.at("drawn_sizes"), 0);
 }
 
 /// Sizes at which its expressions have no value are no fault of the candidate's either.
