@@ -114,8 +114,8 @@ TEST_F(HalfModule, ATaskThatIsNotDefinedInTheTypeIsAnErrorThatSaysSo) {
   ASSERT_NE(undefined, nullptr);
   options_.dtype = DType::f16;
   const Error error = error_of([&] {
-    const Result result = run("kbench: 1\ntask: " + to_string(undefined->id) +
-                              "\ndispatch:\n  - {op: relu, in: x, out: output}\n");
+    run("kbench: 1\ntask: " + to_string(undefined->id) +
+        "\ndispatch:\n  - {op: relu, in: x, out: output}\n");
   });
   EXPECT_THAT(error.message(), HasSubstr("is not defined in float16: "));
 }
