@@ -11,7 +11,7 @@ constexpr Rule kRules[] = {reorder_sums, other_formulas, add_up_in_one_float};
 using Variants = std::map<int, std::vector<std::pair<std::string, Replacement>>>;  // by node
 
 /// Of calls that differ in their shapes alone, those of the first two: networks have dozens.
-Variants variants_of(const Graph& graph) {
+Variants variants_by_node(const Graph& graph) {
   constexpr int kAlike = 2;
   Variants variants;
   std::map<std::string, int> seen;
@@ -39,7 +39,7 @@ TEST(HonestVariants, OfEveryTaskOfLittleWorkAreTheTaskInFloat64) {
   for (const Task& task : tasks()) {
     const auto graph = build_graph(task, Preset::smoke);
     if (graph->flops() > kMuchWork) continue;
-    const Variants variants = variants_of(*graph);
+    const Variants variants = variants_by_node(*graph);
     const NamedTensors given = draw_tensors(*graph, task.id, 11);
     const auto run = [&](const std::map<int, Replacement>& replacements) {
       const auto variant = rewrite(*graph, replacements);

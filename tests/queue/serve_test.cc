@@ -119,7 +119,7 @@ class ServeTest : public ::testing::Test {
     return {{"id", id}, {"files", {{"candidate.yaml", "task: level1/19\n"}}}};
   }
 
-  testing::ScratchFolder folder_;
+  kbench::testing::ScratchFolder folder_;
   Asked asked_;
   std::vector<vulkan::DeviceSnapshot> devices_;
   std::vector<std::unique_ptr<QueueJudge>> judges_;

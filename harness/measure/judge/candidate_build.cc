@@ -103,7 +103,10 @@ std::optional<runner::Loaded> CandidateBuild::load_in_runner() {
 bool CandidateBuild::load() {
   auto loaded = load_in_runner();
   if (!loaded) return false;
-  const runner::RunnerKind kind = loaded->kind;
+  using runner::RunnerKind;
+  // On a device without CUDA the runner that is there says so.
+  const bool no_cuda = loaded->kind == RunnerKind::cuda && snapshot_.software();
+  const RunnerKind kind = no_cuda ? RunnerKind::vulkan : loaded->kind;
   history_.note(request_.candidate, {kind, loaded->needs_python});
   if (runner_->kind() != kind || (loaded->needs_python && runner_->served() > 0)) {
     // The first runner has parsed this candidate, so it is not given another author's: it ends.

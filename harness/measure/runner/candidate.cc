@@ -113,17 +113,22 @@ class CandidateRun : public Program {
 
 Loaded CandidateLoader::load(const Load& request, const kbench::ReadFile& read) {
   candidate_ = std::make_unique<Candidate>(load_candidate(request.manifest, request.folder, read));
-  const RunnerKind kind = is_torch() ? RunnerKind::torch : RunnerKind::vulkan;
+  using Language = Kernel::Language;
+  const bool cuda = has(Language::cuda) || has(Language::ptx) || has(Language::triton);
+  const RunnerKind kind = is_torch() ? RunnerKind::torch
+                          : cuda     ? RunnerKind::cuda
+                                     : RunnerKind::vulkan;
   std::vector<std::string> made_for;
   for (const Sourced& each : candidate_->requirements) made_for.push_back(each.text);
   return {candidate_->task, candidate_->hash, kind, needs_python(), std::move(made_for)};
 }
 
-bool CandidateLoader::needs_python() const {
-  return is_torch() || std::ranges::any_of(candidate_->kernels, [](const Kernel& kernel) {
-           return kernel.language == Kernel::Language::triton;
-         });
+bool CandidateLoader::has(Kernel::Language language) const {
+  return std::ranges::any_of(candidate_->kernels,
+                             [&](const Kernel& kernel) { return kernel.language == language; });
 }
+
+bool CandidateLoader::needs_python() const { return is_torch() || has(Kernel::Language::triton); }
 
 std::unique_ptr<Program> CandidateLoader::build(const Build& request, const PythonParts& python,
                                                 Refused& refused) {

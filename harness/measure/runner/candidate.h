@@ -32,6 +32,7 @@ class CandidateLoader {
   /// Whether the loaded candidate has kernels in Triton or is a ModelNew; is one.
   bool needs_python() const;
   bool is_torch() const { return candidate_ && candidate_->torch; }
+  bool has(Kernel::Language language) const;
   /// Resolves names and sizes, and compiles. Null, with `refused` filled, if it is refused.
   std::unique_ptr<Program> build(const Build& request, const PythonParts& python, Refused& refused);
   /// Where the candidate names its task.

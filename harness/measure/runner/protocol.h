@@ -43,8 +43,8 @@ enum class RunnerKind {
   eager,
   /// A candidate's kernels. Locked in; opens and is timed as above.
   vulkan,
-  /// The same process once CUDA's driver launches the candidate's kernels (Built::launched_by); no
-  /// runner is started as one.
+  /// The same for kernels in CUDA C++, PTX or Triton: CUDA's driver is started before the lock-in,
+  /// and launches them.
   cuda,
   /// A ModelNew, by python3 with PyTorch: both processes are locked in and open the device by CUDA;
   /// timed by kbench's own clock around python3.

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/measure/cuda/driver.h"
 #include "harness/measure/cuda/toolkit.h"
 #include "harness/measure/process/channel.h"
 #include "harness/measure/process/prototype.h"
@@ -140,6 +141,7 @@ Server::Server(bool locked, const vulkan::OpenOptions& open)
     recordings_.emplace(*device_);
     if (locked) {
       candidate_.emplace(*device_);
+      if (kind_ == RunnerKind::cuda || kind_ == RunnerKind::torch) cuda::start_driver();
       if (kind_ == RunnerKind::torch) torch_ = std::make_unique<TorchHost>(*device_, *python_);
       lock.after_open(device_->snapshot().software());
     } else {
