@@ -9,18 +9,18 @@
 
 #include "harness/evaluate/report/analysis.h"
 #include "harness/evaluate/report/study.h"
-#include "tests/report/folder.h"
 #include "tests/report/made_run.h"
+#include "tests/scratch_folder.h"
 
 namespace kbench::report {
 namespace {
 
 /// A run of eight models on all tasks without texts, up to five attempts a sample. Made once.
-const std::string& run_with(int samples) {
-  static std::map<int, std::unique_ptr<testing::Folder>> runs;
-  std::unique_ptr<testing::Folder>& folder = runs[samples];
+std::string run_with(int samples) {
+  static std::map<int, std::unique_ptr<kbench::testing::ScratchFolder>> runs;
+  std::unique_ptr<kbench::testing::ScratchFolder>& folder = runs[samples];
   if (!folder) {
-    folder = std::make_unique<testing::Folder>();
+    folder = std::make_unique<kbench::testing::ScratchFolder>();
     testing::MadeRun made{.models = {},
                           .tasks = 250,
                           .samples = samples,
@@ -39,7 +39,7 @@ void count(benchmark::State& state, const std::string& run, const Study& study) 
 }
 
 void read(benchmark::State& state) {
-  const std::string& run = run_with(static_cast<int>(state.range(0)));
+  const std::string run = run_with(static_cast<int>(state.range(0)));
   for (auto _ : state) {
     const Study study = read_study({run}, {});
     count(state, run, study);
@@ -48,7 +48,7 @@ void read(benchmark::State& state) {
 BENCHMARK(read)->Arg(1)->Arg(142)->Unit(benchmark::kSecond)->UseRealTime();
 
 void analyse(benchmark::State& state) {
-  const std::string& run = run_with(static_cast<int>(state.range(0)));
+  const std::string run = run_with(static_cast<int>(state.range(0)));
   const Study study = read_study({run}, {});
   for (auto _ : state) benchmark::DoNotOptimize(report::analyse(study, {{}, {1.0}}));
   count(state, run, study);

@@ -108,13 +108,6 @@ void Driver::State::load() {
   }
 }
 
-void start_driver() {
-  try {
-    Driver::State({"libcuda.so.1"}).load();
-  } catch (const Error&) {  // which the next one to load it throws, too
-  }
-}
-
 ComputeCapability device_capability(const std::array<uint8_t, 16>& uuid) {
   std::string why;
   try {

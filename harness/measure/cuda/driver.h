@@ -55,10 +55,6 @@ using PeerHandle = std::array<uint8_t, 64>;
 /// kUnsupported, saying why, when neither knows it.
 ComputeCapability device_capability(const std::array<uint8_t, 16>& uuid);
 
-/// Loads CUDA's driver and calls cuInit(), which takes a socket: a process does it before it is
-/// locked in. Where that fails, Driver says why when it is made.
-void start_driver();
-
 /// A device's primary context, made current on the thread that opens it; only that thread may use
 /// it. It has no device heap, no printf buffer and no reserved cache. What it loads stays until the
 /// process ends: a runner has one candidate.

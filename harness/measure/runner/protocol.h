@@ -43,8 +43,8 @@ enum class RunnerKind {
   eager,
   /// A candidate's kernels. Locked in; opens and is timed as above.
   vulkan,
-  /// The same for kernels in CUDA C++, PTX or Triton: CUDA's driver is started before the lock-in,
-  /// and launches them.
+  /// The same for kernels in CUDA C++, PTX or Triton, which CUDA's driver launches: the device is
+  /// opened so that this driver starts in a process that is locked in (vulkan::OpenOptions::cuda).
   cuda,
   /// A ModelNew, by python3 with PyTorch: both processes are locked in and open the device by CUDA;
   /// timed by kbench's own clock around python3.

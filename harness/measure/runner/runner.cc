@@ -18,7 +18,6 @@
 #include <utility>
 #include <vector>
 
-#include "harness/measure/cuda/driver.h"
 #include "harness/measure/cuda/toolkit.h"
 #include "harness/measure/process/channel.h"
 #include "harness/measure/process/prototype.h"
@@ -133,7 +132,10 @@ Server::Server(bool locked, const vulkan::OpenOptions& open)
     // Forked while the process has one thread and may still start programs.
     if (locked) python_ = std::make_unique<PythonHelper>();
     if (locked) lock.before_open();
-    device_ = vulkan::Device::open(open, [this] { wait_to_open(); });
+    device_ = vulkan::Device::open(open, [this](vulkan::OpenOptions& options) {
+      wait_to_open();
+      options.cuda = kind_ == RunnerKind::cuda || kind_ == RunnerKind::torch;
+    });
     constexpr double kSelfTestSeconds = 10;
     if (device_->snapshot().software() && !computes(*device_, kSelfTestSeconds)) {
       leave(kStarvedStatus, "the driver runs no kernel; it may have no threads");
@@ -141,7 +143,6 @@ Server::Server(bool locked, const vulkan::OpenOptions& open)
     recordings_.emplace(*device_);
     if (locked) {
       candidate_.emplace(*device_);
-      if (kind_ == RunnerKind::cuda || kind_ == RunnerKind::torch) cuda::start_driver();
       if (kind_ == RunnerKind::torch) torch_ = std::make_unique<TorchHost>(*device_, *python_);
       lock.after_open(device_->snapshot().software());
     } else {

@@ -66,8 +66,8 @@ constexpr double kPieceTimeoutSeconds = 60;
 Device::Device() = default;
 Device::~Device() = default;
 
-std::unique_ptr<Device> Device::open(const OpenOptions& options,
-                                     const std::function<void()>& before_device) {
+std::unique_ptr<Device> Device::open(OpenOptions options,
+                                     const std::function<void(OpenOptions&)>& before_device) {
   auto state = std::make_unique<State>();
   state->instance = Instance::create(options.validate);
   std::vector<PhysicalDevice> physical;
@@ -79,8 +79,9 @@ std::unique_ptr<Device> Device::open(const OpenOptions& options,
   state->snapshot = choose_device(snapshots, options.selector);
   state->plan = plan_device(state->snapshot);
   state->physical = physical[static_cast<size_t>(state->snapshot.index)].handle;
-  if (before_device) before_device();
-  state->create_device();
+  if (before_device) before_device(options);
+  state->create_device(
+      options.cuda && state->snapshot.has_extension(VK_NVX_BINARY_IMPORT_EXTENSION_NAME));
 
   std::unique_ptr<Device> device(new Device);
   device->state_ = std::move(state);
@@ -88,7 +89,7 @@ std::unique_ptr<Device> Device::open(const OpenOptions& options,
   return device;
 }
 
-void Device::State::create_device() {
+void Device::State::create_device(bool for_cuda) {
   vkGetPhysicalDeviceMemoryProperties(physical, &memory);
 
   FeatureChain chain({.subgroup_size_control = plan.subgroup_size_control,
@@ -136,8 +137,10 @@ void Device::State::create_device() {
   info.pNext = &chain.core;
   info.queueCreateInfoCount = 1;
   info.pQueueCreateInfos = &queue_info;
-  info.enabledExtensionCount = static_cast<uint32_t>(plan.extensions.size());
-  info.ppEnabledExtensionNames = plan.extensions.data();
+  std::vector<const char*> extensions = plan.extensions;
+  if (for_cuda) extensions.push_back(VK_NVX_BINARY_IMPORT_EXTENSION_NAME);
+  info.enabledExtensionCount = static_cast<uint32_t>(extensions.size());
+  info.ppEnabledExtensionNames = extensions.data();
   KBENCH_VK(vkCreateDevice(physical, &info, nullptr, &device));
   vkGetDeviceQueue(device, plan.queue_family, 0, &queue);
   if (plan.synchronization2) {

@@ -65,7 +65,7 @@ struct Device::State {
   State(const State&) = delete;
   ~State();
 
-  void create_device();
+  void create_device(bool for_cuda);
   Buffer make_buffer(uint64_t bytes, MemoryUse use) const;
 
   Buffer share_descriptor(uint64_t bytes) const;
