@@ -140,7 +140,7 @@ TEST(Prompts, AskInEachLanguageAndNameNoOther) {
       {PromptLanguage::glsl, {"GLSL", "```glsl NAME.comp", "#version 450", "local_size_x"}},
       {PromptLanguage::hlsl, {"HLSL", "```hlsl NAME.hlsl", "[numthreads("}},
       {PromptLanguage::cuda, {"CUDA C++ kernels", "```cuda NAME.cu", "NVRTC", "__global__ void"}},
-      {PromptLanguage::triton, {"Triton kernels", "```python NAME.py", "tl.constexpr"}},
+      {PromptLanguage::triton, {"Triton kernels", "```python NAME.py", "translated ahead of time"}},
       {PromptLanguage::torch, {"ModelNew", "load_inline", "# The task's program"}}};
   for (const PromptLanguage language : kLanguages) {
     const std::string text =

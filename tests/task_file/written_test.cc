@@ -109,10 +109,10 @@ TEST(WrittenFile, HasItsSizesNamesAndVariablesForNumbersWithoutOne) {
   EXPECT_THAT(text, HasSubstr("batch: {smoke: 2, v0: 16, v0.1: 64}"));
   EXPECT_THAT(text, HasSubstr("x_dim2: {smoke: 6, v0: 10, v0.1: 14}"));
   EXPECT_THAT(text, HasSubstr("first_weight_dim1: {smoke: 27, v0: 75, v0.1: 147}"));
-  EXPECT_THAT(text, HasSubstr("first_weight_bound: {smoke: 0.333333, v0: 0.2, v0.1: 0.142857}"));
   EXPECT_THAT(text, HasSubstr("x: {shape: [batch, 3, x_dim2, x_dim2]"));
-  EXPECT_THAT(text, HasSubstr("shape: [width, first_weight_dim1], distribution: "
-                              "\"uniform(-first_weight_bound, first_weight_bound)\""));
+  EXPECT_THAT(
+      text,
+      HasSubstr("shape: [width, first_weight_dim1], distribution: fan_in(first_weight_dim1)"));
   EXPECT_THAT(text, HasSubstr("repeat: {t: layers}"));
   expect_same(text, built);
 }
