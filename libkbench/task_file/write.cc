@@ -81,12 +81,13 @@ std::optional<int64_t> fan_in_of(const Graph::ValueInfo& info) {
   return inputs;
 }
 
-void add_distribution(Row& row, const Graph::ValueInfo& info, const std::string& label) {
+void add_distribution(Row& row, const Graph::ValueInfo& info, bool by_fan_in) {
   using Kind = Distribution::Kind;
   const Distribution& drawn = info.distribution;
+  const std::string& label = info.name;
   // A fan-in is a number that a loop can count up; the root of one is not.
-  if (const auto inputs = fan_in_of(info)) {
-    row.add("fan_in(").add(*inputs, label + "_fan_in").add(")");
+  if (by_fan_in) {
+    row.add("fan_in(").add(fan_in_of(info).value(), label + "_fan_in").add(")");
     return;
   }
   row.add("\"" + std::string(name_of(drawn.kind)));
@@ -132,13 +133,13 @@ std::string values_text(std::span<const T> values) {
   return text;
 }
 
-Entry tensor_entry(const Graph::ValueInfo& info) {
+Entry tensor_entry(const Graph::ValueInfo& info, bool by_fan_in) {
   Entry entry;
   add_name(entry.head, info.name, info.name + "_number");
   entry.tail.add("shape: ");
   add_list(entry.tail, info.type.shape, info.name + "_dim");
   entry.tail.add(", distribution: ");
-  add_distribution(entry.tail, info, info.name);
+  add_distribution(entry.tail, info, by_fan_in);
   if (info.type.dtype != DType::f32) {
     entry.tail.add(", dtype: " + std::string(name_of(info.type.dtype)));
   }
@@ -272,10 +273,21 @@ class Writer {
     for (const SizedGraph& each : built_) graphs.push_back(each.graph);
     const std::set<Attribute> said = attributes_said(graphs);
     using Kind = Graph::Kind;
-    const auto tensors = [](Kind kind) {
-      return [kind](const Graph& graph) {
+    // Weights of a fan-in in one graph and of none in another are written by their bounds.
+    std::set<std::string> without;
+    for (const Graph* graph : graphs) {
+      for (const int id : graph->values_of(Kind::parameter)) {
+        if (!fan_in_of(graph->value(id))) without.insert(graph->value(id).name);
+      }
+    }
+    const auto tensors = [&without](Kind kind) {
+      return [&without, kind](const Graph& graph) {
         std::vector<Entry> entries;
-        for (const int id : graph.values_of(kind)) entries.push_back(tensor_entry(graph.value(id)));
+        for (const int id : graph.values_of(kind)) {
+          const Graph::ValueInfo& info = graph.value(id);
+          const bool by_fan_in = kind == Kind::parameter && !without.contains(info.name);
+          entries.push_back(tensor_entry(info, by_fan_in));
+        }
         return entries;
       };
     };

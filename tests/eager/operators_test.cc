@@ -65,7 +65,8 @@ TEST_F(EagerOperators, StrayIndicesGiveNan) {
   for (const DType real : {DType::f32, DType::f16, DType::bf16}) {
     for (const int64_t columns : {5, 8}) {
       const OperatorCall call = call_of("index_rows 9x" + std::to_string(columns) + " i64:3x4");
-      Tensor table(call.inputs[0]), index(call.inputs[1]);
+      const Tensor table = draw(normal(), {1, 2, "table"}, call.inputs[0]);
+      Tensor index = draw(randint(0, 9), {1, 2, "index"}, call.inputs[1]);
       index.data<int64_t>()[5] = 9;
       index.data<int64_t>()[7] = -1;
       const Tensor y = run(call, {table, index}, real);

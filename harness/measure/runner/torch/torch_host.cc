@@ -47,7 +47,6 @@ std::string text_of(const Json& answer, const char* key) {
   return there ? answer.at(key).get<std::string>() : "";
 }
 
-
 constexpr uint64_t kModuleMemory = uint64_t{16} << 30;  ///< of the host
 
 /// Of a process that does not start: others may hold the device's memory.
