@@ -3,9 +3,11 @@
 //
 //   conv2d {2x3x11x13|1x3x5x5} 20x3x5x4 stride=3,2 padding=1  @halves
 //
-// An operator, its inputs' shapes, its attributes; then words for whoever runs it. "()" is the
-// shape of a number, "i64:5" has a type of its own. Braces give a line for each of their parts, in
-// all combinations. A recurrent layer's line has the shape of x alone.
+// A line names an operator, the shapes of its inputs and its attributes; words that begin with "@"
+// tell a test how to run the line. The shape "()" is that of a tensor without dimensions, and
+// "i64:5" is a shape with an element type. A line with braces stands for one line for each of the
+// parts between "|"; several braces stand for all combinations. The line of a recurrent layer gives
+// the shape of x alone.
 #pragma once
 
 #include <functional>

@@ -50,7 +50,9 @@ class MistypedCommands : public ::testing::Test {
     write_file(folder_ / "relu.py", "import torch\n");
     std::filesystem::create_directory(folder_ / "folder");
     write_file(folder_ / "begun/run.yaml", "");
-    write_file(folder_ / "answer.md", "no candidate in it\n");
+    write_file(folder_ / "answer.md",
+               "```yaml\nkbench: 1\ntask: level1/19\nkernels:\n  relu: {file: relu.comp}\n```\n\n"
+               "```glsl\n#version 450\nvoid main() {}\n```\n");
     write_file(folder_ / "odd.yaml", "models:\n- {url: 'http://h/v1', model: \"m\xff\"}\n");
     write_file(folder_ / "map.yaml", "models: {a: b}\n");
     write_file(folder_ / "url.yaml", "models:\n- {url: 'http://h:port/v1', model: m}\n");
@@ -336,9 +338,6 @@ TEST_F(MistypedCommands, OfModelsAndTheirRunsToo) {
                               "model extract LONG",
                               "model extract answer.md answer.md",
                               "model extract answer.md --output ''",
-                              "model extract answer.md --output text.json",
-                              "model extract answer.md --output text.json/x",
-                              "model extract answer.md --output LONG",
                               "model extract answer.md --task 1/999",
                               "model extract answer.md --jsno",
                               "model check none.yaml",

@@ -1,6 +1,7 @@
 // kbench model, as a user runs it.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tests/models/scripted_server.h"
@@ -65,6 +66,24 @@ TEST(ExtractVerb, SaysTheSameAsJson) {
       run_program({"model", "extract", "answer.md", "--json", "--task", "1/20"}, folder.path());
   EXPECT_EQ(other.code, 1);
   EXPECT_EQ(nlohmann::json::parse(other.out)["outcome"], "wrong_task");
+}
+
+/// It has said what it found by then.
+TEST(ExtractVerb, EndsInOneSentenceWhereItCannotWrite) {
+  const ScratchFolder folder;
+  write_file(folder / "answer.md", kAnswer);
+  write_file(folder / "file", "x\n");
+  for (const std::string& output :
+       {std::string("file"), std::string("file/x"), std::string(5000, 'a')}) {
+    const Said said =
+        run_program({"model", "extract", "answer.md", "--output", output}, folder.path());
+    EXPECT_EQ(said.code, 2) << output;
+    EXPECT_THAT(said.err, ::testing::StartsWith("kbench: ")) << output;
+    EXPECT_EQ(std::count(said.err.begin(), said.err.end(), '\n'), 1) << said.err;
+    for (const char* foreign : {"json.exception", "filesystem error", "bad conversion", "std::"}) {
+      EXPECT_THAT(said.err, Not(HasSubstr(foreign))) << output;
+    }
+  }
 }
 
 TEST(ModelsVerb, AsksEachModel) {

@@ -86,7 +86,6 @@ class Reply {
   void take(const nlohmann::json& json, const char* part);
   void take_choice(const nlohmann::json& json, const char* part);
   void finish_document();
-  void take_error();
   bool stop_too_large();
 
   int status_;

@@ -1,6 +1,5 @@
 // kbench: judges GPU kernels against an eager baseline. See --help.
 
-#include <algorithm>
 #include <exception>
 #include <set>
 #include <string>
@@ -51,9 +50,8 @@ const Page kPage = {
 const std::vector<ExitCode> kExitCodes = {
     {kDone, "done, also when candidates failed"},
     {kFailed,
-     "what was asked to pass did not (run), or an evaluation ended as "
-     "harness_error, so that the leaderboard is not the "
-     "candidates' alone"},
+     "what was asked to pass did not (run), or an evaluation ended as harness_error, so that the "
+     "leaderboard is not the candidates' alone"},
     {kUsage,
      "a wrong flag, name, size, file or device, or output that could not be written, with one line "
      "on standard error"},
@@ -148,11 +146,7 @@ int run_program(std::vector<std::string> arguments) {
     say(line.complete({arguments.begin() + 1, arguments.end()}));
     return kDone;
   }
-  const auto is_first = [&](const Verb& verb) { return verb.command.name() == first; };
-  if (const std::string gone = about_gone_verb(first);
-      !gone.empty() && std::ranges::none_of(verbs, is_first)) {
-    return complain(gone);
-  }
+  if (const std::string gone = about_gone_verb(first); !gone.empty()) return complain(gone);
   if (!line.parse(arguments)) return kDone;
   for (const Verb& verb : verbs) {
     if (!verb.command.given()) continue;

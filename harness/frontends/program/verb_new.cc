@@ -60,10 +60,11 @@ std::set<std::string> operators_of(const Task& task) {
   return names;
 }
 
-/// The share of operators that both tasks have; less for a task of another level.
-double likeness(const Task& a, const Task& b) {
+/// The share of operators that both tasks have, `ours` being those of `a`; less for a task of
+/// another level.
+double likeness(const Task& a, const std::set<std::string>& ours, const Task& b) {
   if (a.id == b.id) return 2;
-  const std::set<std::string> ours = operators_of(a), theirs = operators_of(b);
+  const std::set<std::string> theirs = operators_of(b);
   std::set<std::string> all = ours;
   all.insert(theirs.begin(), theirs.end());
   const auto both = static_cast<double>(ours.size() + theirs.size() - all.size());
@@ -73,6 +74,7 @@ double likeness(const Task& a, const Task& b) {
 /// The kernel of the task, or of the task that is likest to it. Throws kNotFound where none ships
 /// in the type.
 prompts::Example nearest_kernel(const Task& task, const std::string& language, DType dtype) {
+  const std::set<std::string> operators = operators_of(task);
   std::optional<prompts::Example> best;
   double most = -1;
   for (const std::string& folder : kFolders.at(language)) {
@@ -80,7 +82,7 @@ prompts::Example nearest_kernel(const Task& task, const std::string& language, D
       if (!name.ends_with(".yaml")) continue;
       prompts::Example example =
           prompts::load_example(folder.substr(folder.find('/') + 1) + "/" + name);
-      const double like = likeness(task, find_task(example.candidate.task));
+      const double like = likeness(task, operators, find_task(example.candidate.task));
       if (like <= most || !is_for(example.candidate, dtype)) continue;
       most = like;
       best = std::move(example);

@@ -98,7 +98,7 @@ driver::Device Driver::State::find(const std::array<uint8_t, 16>& uuid) const {
 void Driver::State::load() {
   if (!library.there()) unsupported("CUDA's driver cannot be opened: " + library.reason());
   if (const char* missing = calls.fill(library)) {
-    unsupported("'" + library.name() + "' is no CUDA driver of version 11.8 or later: it lacks " +
+    unsupported("'" + library.name() + "' is no CUDA driver of version 11.4 or later: it lacks " +
                 missing);
   }
   try {

@@ -105,7 +105,7 @@ bool CandidateBuild::load() {
   if (!loaded) return false;
   using runner::RunnerKind;
   // On a device without CUDA the runner that is there says so.
-  const bool no_cuda = loaded->kind == RunnerKind::cuda && snapshot_.software();
+  const bool no_cuda = loaded->kind == RunnerKind::cuda && !snapshot_.makes_cuda_ready();
   const RunnerKind kind = no_cuda ? RunnerKind::vulkan : loaded->kind;
   history_.note(request_.candidate, {kind, loaded->needs_python});
   if (runner_->kind() != kind || (loaded->needs_python && runner_->served() > 0)) {

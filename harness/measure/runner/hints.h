@@ -25,9 +25,9 @@ void warn_of_shader(const ResolvedKernel& kernel, const Candidate& candidate,
 void warn_of_launch(const ResolvedCandidate& candidate, const ResolvedStep& step,
                     const ShaderLaunch& launch, std::vector<Diagnostic>& diagnostics);
 
-/// For each line with an error adds what the candidate's macros in it are, and, as a compiler
-/// reports a syntax error without the name, which words look like macros that nobody defines. Looks
-/// at the diagnostics from `first` on.
+/// Adds notes to the diagnostics from `first` on: for each line with an error, what the candidate's
+/// macros in that line stand for. A compiler reports a syntax error without naming a macro that
+/// nobody defines, so a note also names the words of the line that look like such a macro.
 void add_define_notes(const ResolvedKernel& resolved, const Candidate& candidate, size_t first,
                       std::vector<Diagnostic>& diagnostics);
 

@@ -17,8 +17,7 @@
 //   Run                       Ran                             setup or dispatch, between timestamps
 //                                                             (Refused if validation complains)
 //   Profile                   Profiled                        dispatch, each step timed
-//   Forget                    Forgotten                       the candidate is gone; Load comes
-//   next
+//   Forget                    Forgotten                       the candidate is gone; next is Load
 // Any request may be answered by Refused (the candidate's fault) or Failed (any other error).
 #pragma once
 

@@ -80,8 +80,7 @@ std::unique_ptr<Device> Device::open(OpenOptions options,
   state->plan = plan_device(state->snapshot);
   state->physical = physical[static_cast<size_t>(state->snapshot.index)].handle;
   if (before_device) before_device(options);
-  state->create_device(options.cuda &&
-                       state->snapshot.has_extension(VK_NVX_BINARY_IMPORT_EXTENSION_NAME));
+  state->create_device(options.cuda && state->snapshot.makes_cuda_ready());
 
   std::unique_ptr<Device> device(new Device);
   device->state_ = std::move(state);

@@ -89,6 +89,10 @@ struct DeviceSnapshot {
   bool has_extension(std::string_view extension) const;
 
   bool software() const { return type == VK_PHYSICAL_DEVICE_TYPE_CPU; }
+
+  /// Whether CUDA's driver starts in a locked-in process that opened the device
+  /// (OpenOptions::cuda).
+  bool makes_cuda_ready() const { return has_extension(VK_NVX_BINARY_IMPORT_EXTENSION_NAME); }
 };
 
 }  // namespace kbench::vulkan
