@@ -136,7 +136,7 @@ TEST_F(ModelVerbs, UnjudgedCandidatesAreJudgedLater) {
       "--preset smoke");
   EXPECT_EQ(kept.code, 0) << kept.err;
   EXPECT_FALSE(attempts().at(0).verdict);
-  const Said judged = kbench("run run --device cpu --max-seconds 0.02");
+  const Said judged = kbench("run run --device cpu --measure-seconds 0.02");
   EXPECT_EQ(judged.code, 0) << judged.err;
   EXPECT_THAT(judged.out, HasSubstr("2 attempts, 2 passed"));
   EXPECT_EQ(server_->count(), 2u);
@@ -278,7 +278,7 @@ TEST_F(ModuleVerbs, AskForAModuleJudgeAndRepairIt) {
 /// What prompts show as an answer is right.
 TEST_F(ModuleVerbs, ExamplesOfPromptsPass) {
   const Said said = kbench("run " KBENCH_MODULE_EXAMPLES
-                           " --compile-seconds 60 --max-seconds 0.02 --device cpu --preset smoke "
+                           " --compile-seconds 60 --measure-seconds 0.02 --device cpu --preset smoke "
                            "--min-samples 4 --precision 0.9 --json");
   EXPECT_EQ(said.code, 0) << said.out << said.err;
   EXPECT_THAT(said.out, HasSubstr("level2/12"));
@@ -327,7 +327,7 @@ TEST_F(ModelVerbs, ASettingThatIsTooSmallIsNamedOnce) {
 TEST_F(ModelVerbs, WhatCanBeDoneWithARun) {
   serve(learning_server());
   ASSERT_EQ(generate("--samples 1 --attempts 2").code, 0);
-  const std::string quick = " --device cpu --max-seconds 0.02 --min-samples 4 --precision 0.9";
+  const std::string quick = " --device cpu --measure-seconds 0.02 --min-samples 4 --precision 0.9";
 
   // Transcripts.
   EXPECT_THAT(kbench("model transcript run").out, HasSubstr("coder  level1/19  2         1"));
@@ -381,7 +381,7 @@ TEST_F(ModelVerbs, ASignalToRunLetsWhatIsAtTheDeviceEnd) {
   ASSERT_EQ(generate("--samples 1 --attempts 2").code, 0);
   // The second measures for a while. The signal comes once the first is in the file.
   const Said said = run_in_shell(
-      "\"$KBENCH\" run run --device cpu --preset smoke --set batch_size=3 --max-seconds 0.02 "
+      "\"$KBENCH\" run run --device cpu --preset smoke --set batch_size=3 --measure-seconds 0.02 "
       "--min-samples 200 --precision 0.0001 & pid=$!; "
       "until [ -s run/judged/*.jsonl ]; do sleep 0.05; done; kill -INT $pid; wait $pid",
       folder_.path());

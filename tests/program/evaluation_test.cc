@@ -295,7 +295,7 @@ TEST_F(Evaluation, RunWithCheckTakesAFolderAndNeverSaysPassed) {
   EXPECT_EQ(good.code, 0) << good.out << good.err;
   EXPECT_THAT(good.out, HasSubstr("a.yaml: compiles: "));
   EXPECT_THAT(good.out, HasSubstr("deeper/b.yaml: compiles: "));
-  EXPECT_THAT(good.out, HasSubstr("2 of 2 fit and compile"));
+  EXPECT_THAT(good.out, HasSubstr("2 candidates: 2 compiles\n"));
   write_file(folder_ / "mine/c.yaml", kBrokenShader);
   const Said bad = run_program({"run", "--check", folder_ / "mine", "--device", "cpu", "--json"});
   EXPECT_EQ(bad.code, 1) << bad.err;

@@ -74,7 +74,7 @@ class ManPages(unittest.TestCase):
                                                 section, re.MULTILINE):
                     if name.startswith("kbench "):
                         continue
-                    own_verb = not verb or verb == "model" and not name.startswith("-")
+                    own_verb = verb in ("", "model") and not name.startswith("-")
                     called = f"kbench-{verb + '-' if verb else ''}{name}(1)" if own_verb else name
                     self.assertIn(squeezed(called), text, f"{verb}: {name}")
                     self.assertIn(squeezed(meaning.rstrip(".")), text, f"{verb}: {name}")
