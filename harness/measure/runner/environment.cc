@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <string_view>
@@ -45,11 +46,13 @@ bool passes(std::string_view variable) {
 }
 
 /// The folders of PATH that have a python3. Where it is a script, what that starts comes first: the
-/// script may need variables that runners do not have. It is run once.
+/// script may need variables that runners do not have. It is run once; never where KBENCH_PYTHON
+/// names the one to use, for those of version managers take a third of a second.
 std::vector<std::string> python_folders() {
   static std::mutex mutex;
   static std::map<std::string, std::string> behind;
   const std::lock_guard lock(mutex);
+  if (std::getenv("KBENCH_PYTHON") != nullptr) return cuda::python_folders();
   std::vector<std::string> all;
   for (const std::string& folder : cuda::python_folders()) {
     auto at = behind.find(folder);

@@ -13,6 +13,13 @@
 #include "kbench/error.h"
 #include "kbench/text.h"
 
+// The section into which the link of kbench puts constructors that can wait; null elsewhere.
+extern "C" {
+using LateConstructor = void();
+[[gnu::weak]] extern LateConstructor* __start_kbench_late_init[];
+[[gnu::weak]] extern LateConstructor* __stop_kbench_late_init[];
+}
+
 namespace kbench::vulkan {
 
 namespace {
@@ -201,6 +208,14 @@ bool name_missing_entry(const ShaderSource& source, std::vector<Diagnostic>& dia
 /// `used` the optimizer drops the pointer, and LeakSanitizer reports the compiler.
 void keep_tables() { [[gnu::used]] static const auto* const kKept = new shaderc::Compiler; }
 
+/// Runs the constructors that the link of kbench took out of its start; elsewhere there are none.
+void run_late_constructors() {
+  [[maybe_unused]] static const bool kDone = [] {
+    for (auto each = __start_kbench_late_init; each < __stop_kbench_late_init; ++each) (*each)();
+    return true;
+  }();
+}
+
 }  // namespace
 
 struct ShaderCompiler::State {
@@ -219,8 +234,10 @@ struct ShaderCompiler::State {
   std::map<std::string, Cached> cache;
 };
 
-ShaderCompiler::ShaderCompiler() : state_(std::make_unique<State>()) {
+ShaderCompiler::ShaderCompiler() {
+  run_late_constructors();
   keep_tables();
+  state_ = std::make_unique<State>();
   if (!state_->compiler.IsValid()) {
     throw Error(ErrorCode::kInternal, "shaderc could not be initialized");
   }
