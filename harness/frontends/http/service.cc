@@ -217,7 +217,8 @@ class Service::State {
       }
       say_error(response, 500, why);
     });
-    server_.set_logger([this](const Request&, const Response& response) {
+    // Before an answer is sent: who has it finds it counted.
+    server_.set_post_routing_handler([this](const Request&, const Response& response) {
       metrics_.add_response(response.status);
     });
   }
