@@ -15,7 +15,7 @@
 
 #include "kbench/graph.h"
 #include "reference/blas.h"
-#include "reference/registry.h"
+#include "reference/call.h"
 
 namespace {
 

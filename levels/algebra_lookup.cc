@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <sstream>
 
-#include "kbench/algebra.h"
 #include "kbench/candidate.h"
-#include "levels/embedded.h"
+#include "kbench/certificate.h"
+#include "levels/tables.h"
 
 namespace kbench {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "kbench/certificate.h"
 #include "kbench/result.h"
-#include "levels/embedded.h"
+#include "levels/tables.h"
 
 namespace kbench {
 namespace {

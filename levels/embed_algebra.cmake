@@ -10,7 +10,7 @@ set(results "")
 if(EXISTS ${FOLDER}/results.jsonl)
   file(READ ${FOLDER}/results.jsonl results)
 endif()
-file(WRITE ${OUTPUT} "#include \"levels/embedded.h\"
+file(WRITE ${OUTPUT} "#include \"levels/tables.h\"
 
 namespace kbench::levels {
 namespace {

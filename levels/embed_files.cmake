@@ -7,7 +7,7 @@ foreach(file ${files})
   file(READ ${FOLDER}/${file} content)
   string(APPEND text "  if (file == \"${file}\") return R\"kbench_file(${content})kbench_file\";\n")
 endforeach()
-file(WRITE ${OUTPUT} "#include \"levels/embedded.h\"
+file(WRITE ${OUTPUT} "#include \"levels/tables.h\"
 
 namespace kbench::levels {
 

@@ -5,7 +5,6 @@
 #include <variant>
 
 #include "kbench/task.h"
-#include "levels/embedded.h"
 #include "levels/tables.h"
 #include "libkbench/base/text.h"
 #include "libkbench/scoring/honest_errors.h"

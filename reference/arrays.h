@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "reference/parallel.h"
-#include "reference/summation.h"
 
 namespace kbench::reference {
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "kbench/error.h"
-#include "reference/summation.h"
+#include "reference/parallel.h"
 
 // Where OpenBLAS calls for working memory, it reaches the last two of these, which call the first
 // two, its own. It has memory for 128 calls at a time (twice Debian's 64 threads; one more, and it

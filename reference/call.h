@@ -2,12 +2,16 @@
 // registry.cc lists.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "kbench/error.h"
 #include "kbench/graph.h"
 #include "kbench/tensor.h"
+#include "reference/blas.h"
 
 namespace kbench::reference {
 
@@ -75,5 +79,33 @@ RunCall run_batch_norm, run_group_norm, run_instance_norm, run_layer_norm;
 RunCall run_cross_entropy, run_kl_div_batchmean, run_smooth_l1_loss, run_triplet_margin_loss;
 // ops/recurrent.cc
 RunCall run_gru, run_lstm;
+
+/// y [rows, out] = x [rows, in] * weight [out, in]^T + bias [out]; bias may be null.
+template <class T>
+void linear(const T* x, const T* weight, const T* bias, int64_t rows, int64_t in, int64_t out,
+            T* y);
+
+struct Range {
+  int64_t begin = 0, end = 0;
+};
+
+/// Outputs o in [0, out) for which 0 <= o * stride + offset < in; empty ranges have begin == end.
+inline Range inside(int64_t offset, int64_t stride, int64_t in, int64_t out) {
+  const int64_t first = offset >= 0 ? 0 : (-offset + stride - 1) / stride;
+  const int64_t last = in > offset ? (in - offset - 1) / stride + 1 : 0;
+  const int64_t begin = std::min(first, out);
+  return {begin, std::max(begin, std::min(last, out))};
+}
+
+/// An operator's CPU implementation.
+struct Implementation {
+  std::string_view name;
+  RunCall* run;
+  /// The output may share the first input's memory when their types agree.
+  bool in_place = false;
+};
+
+/// Throws kUnsupported when the operator has none.
+const Implementation& find_implementation(std::string_view name);
 
 }  // namespace kbench::reference

@@ -12,10 +12,9 @@
 
 #include "kbench/error.h"
 #include "libkbench/base/enum_names.h"
+#include "reference/call.h"
 #include "reference/parallel.h"
-#include "reference/registry.h"
 #include "reference/schedule.h"
-#include "reference/summation.h"
 
 namespace kbench {
 namespace reference {

@@ -4,8 +4,6 @@
 #include <tbb/partitioner.h>
 #include <tbb/task_arena.h>
 
-#include "reference/summation.h"
-
 namespace kbench::reference {
 
 void parallel_tasks(int64_t n, LoopBody<int64_t> body) {

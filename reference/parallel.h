@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "kbench/reference.h"
+
 namespace kbench::reference {
 
 /// A loop's body by reference: what is called is compiled once, not the loop for each body. The
@@ -39,5 +41,26 @@ constexpr int64_t kWorthwhile = 1 << 14;
 inline int64_t grain_of(int64_t work) {
   return std::max<int64_t>(1, kWorthwhile / std::max<int64_t>(work, 1));
 }
+
+/// The order that the calling thread is to keep. parallel.h hands it to the threads that share its
+/// work.
+inline thread_local ReferenceOptions::Summation current_summation =
+    ReferenceOptions::Summation::library;
+
+inline bool is_sequential() { return current_summation == ReferenceOptions::Summation::sequential; }
+
+/// The calling thread's order, as long as this lives.
+class SummationScope {
+ public:
+  explicit SummationScope(ReferenceOptions::Summation order) : before_(current_summation) {
+    current_summation = order;
+  }
+  ~SummationScope() { current_summation = before_; }
+  SummationScope(const SummationScope&) = delete;
+  SummationScope& operator=(const SummationScope&) = delete;
+
+ private:
+  ReferenceOptions::Summation before_;
+};
 
 }  // namespace kbench::reference

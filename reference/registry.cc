@@ -1,6 +1,4 @@
 // The table of all operators.
-#include "reference/registry.h"
-
 #include <algorithm>
 #include <string>
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "libkbench/core/liveness.h"
-#include "reference/registry.h"
+#include "libkbench/core/graph_facts.h"
+#include "reference/call.h"
 
 namespace kbench::reference {
 namespace {

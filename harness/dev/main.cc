@@ -7,7 +7,7 @@
 #include "harness/dev/verbs.h"
 #include "harness/frontends/program/options.h"
 #include "harness/frontends/program/terminal.h"
-#include "kbench/text.h"
+#include "kbench/error.h"
 #include "kbench/version.h"
 #include "libkbench/base/enum_names.h"
 

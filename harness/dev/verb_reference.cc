@@ -5,9 +5,8 @@
 #include "harness/frontends/program/options.h"
 #include "harness/frontends/program/terminal.h"
 #include "kbench/error.h"
-#include "kbench/npy.h"
+#include "kbench/golden.h"
 #include "kbench/task.h"
-#include "kbench/text.h"
 
 namespace kbench::dev {
 namespace {

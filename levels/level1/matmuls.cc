@@ -1,4 +1,4 @@
-// Level 1: matrix products.
+// Level 1: matrix products, and attention.
 #include "kbench/ops.h"
 #include "levels/blocks.h"
 #include "levels/tables.h"
@@ -64,6 +64,13 @@ void transposed_b_matmul(Graph& g) {
 }
 void transposed_both_matmul(Graph& g) {
   g.output(product(g, {g["K"], g["M"]}, {g["N"], g["K"]}, {true, true}));
+}
+
+void scaled_dot_product_attention_task(Graph& g) {
+  const Shape shape = {g["batch_size"], g["num_heads"], g["sequence_length"],
+                       g["embedding_dimension"]};
+  auto q = g.input("Q", shape), k = g.input("K", shape), v = g.input("V", shape);
+  g.output(scaled_dot_product_attention(q, k, v));
 }
 
 }  // namespace
@@ -167,6 +174,21 @@ Tasks level1_matmuls() {
        "matmul",
        {{"M", 40, 1024, 2048}, {"K", 72, 4096, 8192}, {"N", 56, 2048, 4096}},
        transposed_both_matmul},
+  };
+}
+
+// Level 1: attention.
+
+Tasks level1_attention() {
+  return {
+      {{1, 97},
+       "ScaledDotProductAttention",
+       "attention",
+       {{"batch_size", 2, 8, 32},
+        {"num_heads", 3, 8, 32},
+        {"sequence_length", 24, 256, 512},
+        {"embedding_dimension", 32, 64, 1024}},
+       scaled_dot_product_attention_task},
   };
 }
 

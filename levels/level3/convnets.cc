@@ -1,4 +1,6 @@
-// Level 3: other convolutional networks.
+// Level 3: SqueezeNet and other convolutional networks.
+#include <array>
+
 #include "kbench/ops.h"
 #include "levels/blocks.h"
 #include "levels/tables.h"
@@ -66,6 +68,87 @@ void unet_softmax(Graph& g) {
   g.output(conv2d(x, g.module("final_conv"), {.out_channels = g["out_channels"]}));
 }
 
+/// Three linear layers over all of the features.
+Value classifier(Value x, const std::array<Module, 3>& layers, int64_t classes) {
+  x = relu(linear(flatten(x, 1), layers[0], {.out = 4096}));
+  x = relu(linear(x, layers[1], {.out = 4096}));
+  return linear(x, layers[2], {.out = classes});
+}
+
+void alexnet(Graph& g) {
+  const Pool pool = {.kernel = {3}, .stride = {2}};
+  auto x = rgb_images(g, 224);
+  x = relu(conv2d(x, g.module("conv1"),
+                  {.out_channels = 96, .kernel = {11}, .stride = {4}, .padding = {2}}));
+  x = max_pool2d(x, pool);
+  x = relu(conv2d(x, g.module("conv2"), {.out_channels = 256, .kernel = {5}, .padding = {2}}));
+  x = max_pool2d(x, pool);
+  x = relu(conv2d(x, g.module("conv3"), {.out_channels = 384, .kernel = {3}, .padding = {1}}));
+  x = relu(conv2d(x, g.module("conv4"), {.out_channels = 384, .kernel = {3}, .padding = {1}}));
+  x = relu(conv2d(x, g.module("conv5"), {.out_channels = 256, .kernel = {3}, .padding = {1}}));
+  x = max_pool2d(x, pool);
+  g.output(classifier(x, {g.module("fc1"), g.module("fc2"), g.module("fc3")}, g["num_classes"]));
+}
+
+/// 3x3 convolutions with ReLU, then half of height and width. Entries of `features` are counted
+/// on in `index`.
+Value vgg_stage(Value x, const Module& features, int64_t& index, int64_t channels, int depth) {
+  for (int i = 0; i < depth; ++i, index += 2) {
+    x = relu(
+        conv2d(x, at(features, index), {.out_channels = channels, .kernel = {3}, .padding = {1}}));
+  }
+  ++index;
+  return max_pool2d(x, {.kernel = {2}});
+}
+
+void vgg(Graph& g, const std::array<int, 5>& depths) {
+  const Module features = g.module("features"), head = g.module("classifier");
+  const std::array<int64_t, 5> channels = {64, 128, 256, 512, 512};
+  auto x = rgb_images(g, 224);
+  int64_t index = 0;
+  for (size_t i = 0; i < 5; ++i) x = vgg_stage(x, features, index, channels[i], depths[i]);
+  g.output(classifier(x, {at(head, 0), at(head, 3), at(head, 6)}, g["num_classes"]));
+}
+
+void vgg16(Graph& g) { vgg(g, {2, 2, 3, 3, 3}); }
+void vgg19(Graph& g) { vgg(g, {2, 2, 4, 4, 4}); }
+
+/// Few channels, then many by 1x1 and by 3x3 convolutions side by side.
+Value fire(Value x, const Module& m, int64_t squeeze, int64_t expand_1x1, int64_t expand_3x3) {
+  x = relu(conv2d(x, m.module("squeeze"), {.out_channels = squeeze}));
+  return cat({relu(conv2d(x, m.module("expand1x1"), {.out_channels = expand_1x1})),
+              relu(conv2d(x, m.module("expand3x3"),
+                          {.out_channels = expand_3x3, .kernel = {3}, .padding = {1}}))},
+             1);
+}
+
+void fire_module(Graph& g) {
+  auto x = g.input("x", {g["batch_size"], g["num_input_features"], g["height"], g["width"]});
+  g.output(fire(x, g.module(""), g["squeeze_channels"], g["expand1x1_channels"],
+                g["expand3x3_channels"]));
+}
+
+void squeezenet(Graph& g) {
+  const Pool pool = {.kernel = {3}, .stride = {2}, .ceil_mode = true};
+  const Module features = g.module("features");
+  auto x = g.input("x", {g["batch_size"], g["input_channels"], g["height"], g["width"]});
+  require_rgb(x);
+  x = relu(conv2d(x, at(features, 0), {.out_channels = 96, .kernel = {7}, .stride = {2}}));
+  x = max_pool2d(x, pool);
+  x = fire(x, at(features, 3), 16, 64, 64);
+  x = fire(x, at(features, 4), 16, 64, 64);
+  x = fire(x, at(features, 5), 32, 128, 128);
+  x = max_pool2d(x, pool);
+  x = fire(x, at(features, 7), 32, 128, 128);
+  x = fire(x, at(features, 8), 48, 192, 192);
+  x = fire(x, at(features, 9), 48, 192, 192);
+  x = fire(x, at(features, 10), 64, 256, 256);
+  x = max_pool2d(x, pool);
+  x = fire(x, at(features, 12), 64, 256, 256);
+  x = relu(conv2d(x, g.module("classifier.1"), {.out_channels = g["num_classes"]}));
+  g.output(flatten(global_avg_pool(x), 1));
+}
+
 }  // namespace
 
 Tasks level3_convnets() {
@@ -104,6 +187,57 @@ Tasks level3_convnets() {
        {{{"without the bias of *batch_norm*", "without the bias of *conv2d*double_conv*"},
          "it is the same for a whole channel: the softmax along its rows takes it away, and so "
          "does the norm"}}},
+  };
+}
+
+// Level 3: plain stacks of convolutions, AlexNet and VGG.
+
+Tasks level3_vgg() {
+  return {
+      {{3, 5},
+       "AlexNet",
+       "convnet",
+       {{"batch_size", 1, 10, 1024}, {"num_classes", 64, 1000, 1000}},
+       alexnet},
+      {{3, 11},
+       "VGG16",
+       "convnet",
+       {{"batch_size", 1, 10, 10}, {"num_classes", 64, 1000, 1000}},
+       vgg16},
+      {{3, 12},
+       "VGG19",
+       "convnet",
+       {{"batch_size", 1, 10, 10}, {"num_classes", 64, 1000, 1000}},
+       vgg19},
+  };
+}
+
+// Level 3: SqueezeNet and its fire module.
+
+Tasks level3_squeezenets() {
+  return {
+      {{3, 17},
+       "SqueezeNetFireModule",
+       "convnet",
+       {{"batch_size", 2, 10, 128},
+        {"num_input_features", 3},
+        {"num_output_features", 64},
+        {"height", 20, 224, 256},
+        {"width", 24, 224, 256},
+        {"squeeze_channels", 6},
+        {"expand1x1_channels", 64},
+        {"expand3x3_channels", 64}},
+       fire_module},
+      {{3, 18},
+       "SqueezeNet",
+       "convnet",
+       {{"batch_size", 1, 1, 64},
+        {"input_channels", 3},
+        {"height", 96, 224, 512},
+        {"width", 96, 224, 512},
+        {"num_classes", 64, 1000, 1000}},
+       squeezenet,
+       {2e-5, "the first relu moves the result by 3e-5; honest float32 is off by 2e-6 at most"}},
   };
 }
 

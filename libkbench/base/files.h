@@ -1,10 +1,13 @@
-// Files read whole, and files that appear whole or not at all.
+// Descriptors and locks of files; files read whole, and files that appear whole or not at all.
 #pragma once
+
+#include <unistd.h>
 
 #include <cerrno>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "kbench/error.h"
 
@@ -69,5 +72,47 @@ class NewFile {
 
 /// A NewFile of one text.
 void replace_file(const std::string& path, std::string_view text, Sync sync = Sync::yes);
+
+// An open file descriptor with one owner.
+
+/// Closes the descriptor on destruction; -1 is none.
+class UniqueFd {
+ public:
+  UniqueFd() = default;
+  explicit UniqueFd(int fd) : fd_(fd) {}
+  ~UniqueFd() { reset(); }
+  UniqueFd(UniqueFd&& other) noexcept : fd_(other.release()) {}
+  UniqueFd& operator=(UniqueFd&& other) noexcept {
+    if (this != &other) reset(other.release());
+    return *this;
+  }
+
+  int get() const { return fd_; }
+  bool open() const { return fd_ >= 0; }
+  /// Gives the descriptor away, unclosed.
+  int release() { return std::exchange(fd_, -1); }
+  void reset(int fd = -1) {
+    if (fd_ >= 0) close(fd_);
+    fd_ = fd;
+  }
+
+ private:
+  int fd_ = -1;
+};
+
+/// Locks an open file for this process until its descriptor is closed; on a file system without
+/// locks does nothing. Throws kIo when another has it: "PATH is in use: process 4711 is DOING".
+void lock_file(int fd, const std::string& path, const std::string& doing);
+
+/// Syncs the folder of a new file, so that the file's name survives a loss of power.
+void sync_folder(const std::string& path);
+
+/// Opens a file for reading by a path of plain parts below the folder `directory`, without waiting
+/// and without following any symbolic link. Returns the descriptor, or -1 with errno: ELOOP for a
+/// symbolic link, EXDEV for a path that would leave the folder.
+int open_beneath(int directory, const std::string& path);
+
+/// The same part by part, for kernels without openat2.
+int open_beneath_by_parts(int directory, const std::string& path);
 
 }  // namespace kbench

@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "kbench/error.h"
-#include "libkbench/base/hex.h"
 
 namespace kbench {
 namespace {

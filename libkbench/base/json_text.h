@@ -10,7 +10,7 @@
 
 namespace kbench {
 
-/// JSON's text with what kbench/text.h calls hidden, and which stands in strings alone, as \uNNNN:
+/// JSON's text with what kbench/error.h calls hidden, and which stands in strings alone, as \uNNNN:
 /// it reads as the same value, and a terminal shows what is there.
 std::string with_hidden_escaped(std::string json);
 

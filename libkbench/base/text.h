@@ -1,6 +1,8 @@
-// Small texts: numbers, names and lists in messages, words and case.
+// Small texts: numbers, names, lists and tables in messages, words and case.
 #pragma once
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <string>
 #include <string_view>
@@ -10,7 +12,7 @@
 
 namespace kbench {
 
-/// The text in quotes, escaped and shortened for a message (kbench/text.h).
+/// The text in quotes, escaped and shortened for a message (kbench/error.h).
 std::string quoted(const std::string& text);
 /// "a, b, c"; of very many names the first ones and how many more there are.
 std::string joined(const std::vector<std::string>& names);
@@ -53,5 +55,22 @@ size_t find_word(std::string_view text, std::string_view word);
 [[noreturn]] void fail_parse(const Location& at, const std::string& message);
 /// The same when there is more of something than the limit allows.
 void check_count(const Location& at, const std::string& what, size_t count, size_t most);
+
+/// "; did you mean 'x'?" for the name closest to `wrong` by edit distance, in which neighbours that
+/// changed places count one; or "" when none is close.
+std::string suggestion(std::string_view wrong, const std::vector<std::string>& known);
+
+enum class Side { left, right };
+
+/// A line a row, columns as wide as their widest cell with two blanks between, no blanks at the
+/// ends of lines. Cells of the first column stand to the left of it, those of the others on `side`.
+std::string text_table(const std::vector<std::vector<std::string>>& rows, Side side);
+
+/// Letters, digits and '_' of ASCII, no digit first.
+inline bool is_identifier(std::string_view text) {
+  return !text.empty() && !std::isdigit(static_cast<unsigned char>(text[0])) &&
+         std::ranges::all_of(
+             text, [](unsigned char c) { return (c < 128 && std::isalnum(c)) || c == '_'; });
+}
 
 }  // namespace kbench

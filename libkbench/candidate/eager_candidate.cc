@@ -7,7 +7,7 @@
 #include "kbench/candidate.h"
 #include "libkbench/base/text.h"
 #include "libkbench/core/in_words.h"
-#include "libkbench/core/liveness.h"
+#include "libkbench/core/graph_facts.h"
 
 namespace kbench {
 namespace {

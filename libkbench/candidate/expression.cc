@@ -13,7 +13,6 @@
 
 #include "kbench/candidate.h"
 #include "kbench/candidate_limits.h"
-#include "libkbench/base/suggest.h"
 #include "libkbench/base/text.h"
 #include "libkbench/candidate/symbol_table.h"
 

@@ -7,7 +7,7 @@
 
 #include "kbench/candidate.h"
 #include "kbench/candidate_limits.h"
-#include "kbench/text.h"
+#include "kbench/error.h"
 #include "libkbench/base/text.h"
 
 namespace kbench {

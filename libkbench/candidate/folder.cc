@@ -6,12 +6,17 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <map>
+#include <optional>
 #include <set>
+#include <string>
 #include <system_error>
+#include <utility>
 
 #include "kbench/candidate_limits.h"
 #include "kbench/candidate_source.h"
-#include "libkbench/base/open_beneath.h"
+#include "kbench/error.h"
+#include "libkbench/base/files.h"
 #include "libkbench/base/text.h"
 #include "libkbench/candidate/files.h"
 
@@ -207,6 +212,31 @@ std::vector<std::string> candidate_files(const std::string& path) {
   drop_named_models(files);
   std::sort(files.begin(), files.end());
   return files;
+}
+
+// A candidate on disk as one in memory, to be sent elsewhere.
+
+CandidateSource in_memory(const CandidateSource& source) {
+  if (source.files) return source;
+  expect_readable(source);
+  const CandidatePlace place = candidate_place(source.path);
+  CandidateFolder folder(place.folder);
+  std::map<std::string, std::string> files;
+  const ReadFile keep = [&](const std::string& path) {
+    std::optional<std::string> text = folder.read(path);
+    if (text) files[path] = *text;
+    return text;
+  };
+  try {
+    load_candidate(place.manifest, place.folder, keep);
+  } catch (const Error& e) {
+    // What is wrong with it is for its judge to say, who finds the same in these files.
+    if (e.code() != ErrorCode::kParse && e.code() != ErrorCode::kNotFound) throw;
+  }
+  CandidateSource whole(std::move(files));
+  whole.manifest = place.manifest;
+  whole.author = source.author;
+  return whole;
 }
 
 }  // namespace kbench

@@ -4,7 +4,6 @@
 #include <variant>
 
 #include "kbench/candidate_limits.h"
-#include "libkbench/base/suggest.h"
 #include "libkbench/base/text.h"
 #include "libkbench/candidate/resolver.h"
 

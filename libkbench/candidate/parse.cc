@@ -5,7 +5,7 @@
 
 #include "kbench/candidate_limits.h"
 #include "kbench/candidate_source.h"
-#include "kbench/text.h"
+#include "kbench/error.h"
 #include "libkbench/base/hash.h"
 #include "libkbench/base/text.h"
 #include "libkbench/candidate/parser.h"

@@ -4,7 +4,6 @@
 
 #include "kbench/candidate_limits.h"
 #include "libkbench/base/enum_names.h"
-#include "libkbench/base/suggest.h"
 #include "libkbench/base/text.h"
 #include "libkbench/candidate/parser.h"
 

@@ -5,10 +5,8 @@
 #include <limits>
 
 #include "kbench/candidate_limits.h"
-#include "libkbench/base/suggest.h"
 #include "libkbench/base/text.h"
 #include "libkbench/candidate/defines.h"
-#include "libkbench/candidate/real_names.h"
 #include "libkbench/candidate/resolver.h"
 
 namespace kbench {

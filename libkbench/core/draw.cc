@@ -9,7 +9,6 @@
 #include "kbench/error.h"
 #include "kbench/random.h"
 #include "libkbench/core/draw_math.h"
-#include "libkbench/core/philox.h"
 
 // The hot loops are compiled for AVX2 too; the build contracts nothing into fused multiply-adds, so
 // both give the same bits. Not under sanitizers: the function that picks a clone runs before their

@@ -4,7 +4,7 @@
 
 #include "kbench/error.h"
 #include "libkbench/base/enum_names.h"
-#include "libkbench/base/suggest.h"
+#include "libkbench/base/text.h"
 
 namespace kbench {
 namespace {

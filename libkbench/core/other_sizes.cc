@@ -1,6 +1,4 @@
 // Which sizes beside a preset's a candidate is tried at: found by building the task's graph.
-#include "kbench/other_sizes.h"
-
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -12,7 +10,8 @@
 #include <utility>
 
 #include "kbench/error.h"
-#include "libkbench/core/operator_kinds.h"
+#include "kbench/task.h"
+#include "libkbench/core/graph_facts.h"
 
 namespace kbench {
 namespace {

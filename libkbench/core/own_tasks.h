@@ -33,4 +33,7 @@ TaskId task_id_of_exact(std::string_view text);
 std::string meaning_text(uint64_t meaning);
 uint64_t meaning_from_text(std::string_view text);
 
+/// named_task() for what is not made of numbers.
+const Task& task_of_name(std::string_view text, std::span<const Task> suite);
+
 }  // namespace kbench

@@ -3,7 +3,7 @@
 #include <sstream>
 
 #include "libkbench/base/enum_names.h"
-#include "libkbench/core/philox.h"
+#include "libkbench/core/draw_math.h"
 
 namespace kbench {
 

@@ -6,7 +6,6 @@
 
 #include "kbench/error.h"
 #include "kbench/task.h"
-#include "libkbench/base/suggest.h"
 #include "libkbench/base/text.h"
 
 namespace kbench {

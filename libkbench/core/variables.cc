@@ -4,9 +4,7 @@
 
 #include "kbench/error.h"
 #include "kbench/tensor.h"
-#include "kbench/text.h"
 #include "libkbench/base/enum_names.h"
-#include "libkbench/base/suggest.h"
 #include "libkbench/base/text.h"
 
 namespace kbench {

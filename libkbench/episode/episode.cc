@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "kbench/error.h"
 #include "kbench/exchange.h"
 #include "kbench/version.h"
+#include "libkbench/base/enum_names.h"
 #include "libkbench/base/hash.h"
+#include "libkbench/base/text.h"
 #include "libkbench/episode/reading.h"
 
 namespace kbench {
@@ -34,6 +38,13 @@ std::string shortened(const std::string& text) {
 bool shows_at_small_sizes(Verdict verdict) {
   return is_about_values(verdict) || verdict == Verdict::input_modified ||
          verdict == Verdict::out_of_bounds;
+}
+
+template <class E>
+E required(std::string_view name, E last, const std::string& what) {
+  if (const auto value = value_named(name, last)) return *value;
+  throw Error(ErrorCode::kInvalidArgument, "there is no " + what + " " + quoted(std::string(name)) +
+                                               "; there are " + joined(names_to(last)));
 }
 
 }  // namespace
@@ -262,6 +273,81 @@ void Episode::observe() {
     all.push_back(&past_.back());
     render();
   }
+}
+
+std::string_view name_of(Shown shown) {
+  return name_in<Shown::history>({"last", "best", "history"}, shown);
+}
+std::string_view name_of(Smoke smoke) {
+  return name_in<Smoke::never>({"first", "after", "never"}, smoke);
+}
+std::string_view name_of(Episode::Ending ending) {
+  return name_in<Episode::Ending::too_long>({"goal", "attempts", "repeated", "too_long"}, ending);
+}
+Shown shown_from_name(std::string_view name) { return required(name, Shown::history, "context"); }
+Smoke smoke_from_name(std::string_view name) { return required(name, Smoke::never, "smoke rule"); }
+
+Goal goal_from_name(std::string_view name) {
+  if (name == "correct") return {};
+  constexpr std::string_view kFaster = "faster:";
+  double faster = 0;
+  if (name.starts_with(kFaster)) {
+    const bool number = read_number(name.substr(kFaster.size()), faster);
+    if (number && std::isfinite(faster) && faster > 0) return {faster};
+  }
+  throw Error(
+      ErrorCode::kInvalidArgument,
+      "a goal is 'correct' or 'faster:P' with a speedup P, not " + quoted(std::string(name)));
+}
+
+std::string to_string(const Goal& goal) {
+  return goal.faster > 0 ? "faster:" + number_text(goal.faster) : "correct";
+}
+
+Answer ask_patiently(Model& model, const Ask& ask, std::stop_token stop, int tries) {
+  for (;;) {
+    try {
+      return model.ask(ask, stop);
+    } catch (const ModelError& error) {
+      if (--tries < 1 || error.reach() == ModelError::Reach::model || stop.stop_requested()) throw;
+    }
+  }
+}
+
+std::vector<Attempt> solve(const Task& task, Model& model, const Prompts& prompts,
+                           const Judge& judge, const SolveOptions& options) {
+  Episode episode(task, prompts, options.episode, judge, options.investigate);
+  std::vector<Attempt> attempts;
+  const auto keep = [&](Attempt attempt) {
+    attempt.model = model.name();
+    attempt.sample = options.sample;
+    attempts.push_back(std::move(attempt));
+  };
+  while (!episode.done() && !options.stop.stop_requested()) {
+    const int number = episode.next_attempt();
+    Ask ask;
+    ask.messages = episode.observation();
+    ask.sampling = options.sampling;
+    ask.seed = request_seed(options.seed, model.name(), task.id, options.sample, number);
+    ask.purpose = purpose_of(task.id, options.sample, number);
+    std::optional<Answer> answer;
+    try {
+      answer = ask_patiently(model, ask, options.stop, options.tries);
+    } catch (const ModelError&) {
+      Attempt lost;
+      lost.task = task.id;
+      lost.attempt = number;
+      lost.parent = episode.parent();
+      lost.prompt_hash = episode.prompt_hash();
+      keep(std::move(lost));
+      break;
+    }
+    const EpisodeStep step = episode.step(*answer);
+    keep(step.attempt);
+    if (options.on_step) options.on_step(step, *answer);
+    if (!step.counted) break;
+  }
+  return attempts;
 }
 
 }  // namespace kbench

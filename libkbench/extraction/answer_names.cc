@@ -5,7 +5,7 @@
 #include <cctype>
 
 #include "kbench/candidate_limits.h"
-#include "kbench/text.h"
+#include "kbench/error.h"
 #include "libkbench/base/text.h"
 
 namespace kbench {

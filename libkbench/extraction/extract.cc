@@ -7,13 +7,12 @@
 #include <utility>
 
 #include "kbench/candidate_limits.h"
-#include "kbench/text.h"
+#include "kbench/error.h"
 #include "libkbench/base/text.h"
 #include "libkbench/candidate/files.h"
 #include "libkbench/extraction/answer_names.h"
 #include "libkbench/extraction/fenced_blocks.h"
 #include "libkbench/extraction/manifest_outline.h"
-#include "libkbench/extraction/thoughts.h"
 
 namespace kbench {
 namespace {

@@ -5,7 +5,6 @@
 #include <map>
 
 #include "kbench/error.h"
-#include "kbench/text.h"
 #include "libkbench/base/text.h"
 #include "libkbench/feedback/parts.h"
 

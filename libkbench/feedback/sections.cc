@@ -6,7 +6,7 @@
 #include <set>
 #include <sstream>
 
-#include "kbench/text.h"
+#include "kbench/error.h"
 #include "libkbench/base/text.h"
 #include "libkbench/feedback/parts.h"
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kbench/text.h"
+#include "kbench/error.h"
 #include "libkbench/import/evaluator.h"
 
 namespace kbench::importing {

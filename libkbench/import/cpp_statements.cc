@@ -1,7 +1,7 @@
 // Statements and declarations.
 #include <algorithm>
 
-#include "kbench/text.h"
+#include "kbench/error.h"
 #include "libkbench/import/cpp.h"
 
 namespace kbench::importing {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "kbench/text.h"
+#include "kbench/error.h"
 #include "libkbench/import/tree.h"
 
 namespace kbench::importing {

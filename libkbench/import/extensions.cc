@@ -2,7 +2,7 @@
 #include <memory>
 #include <utility>
 
-#include "kbench/text.h"
+#include "kbench/error.h"
 #include "libkbench/import/evaluator.h"
 
 namespace kbench::importing {

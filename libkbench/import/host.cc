@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "kbench/text.h"
+#include "kbench/error.h"
 #include "libkbench/import/evaluator.h"
 
 namespace kbench::importing {

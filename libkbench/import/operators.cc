@@ -1,7 +1,7 @@
 // Built-in steps of an import, and tensors on the way.
 #include <algorithm>
 
-#include "kbench/text.h"
+#include "kbench/error.h"
 #include "libkbench/import/evaluator.h"
 
 namespace kbench::importing {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "kbench/candidate_limits.h"
-#include "kbench/text.h"
+#include "kbench/error.h"
 
 namespace kbench::importing {
 namespace {

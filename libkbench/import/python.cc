@@ -2,7 +2,7 @@
 #include <map>
 #include <set>
 
-#include "kbench/text.h"
+#include "kbench/error.h"
 #include "libkbench/import/cursor.h"
 
 namespace kbench::importing {

@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "kbench/text.h"
+#include "kbench/error.h"
 #include "libkbench/import/headers.h"
 
 namespace kbench::importing {

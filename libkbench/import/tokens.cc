@@ -2,7 +2,7 @@
 #include <array>
 #include <cctype>
 
-#include "kbench/text.h"
+#include "kbench/error.h"
 #include "libkbench/import/tree.h"
 namespace kbench::importing {
 namespace {

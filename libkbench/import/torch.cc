@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-#include "kbench/text.h"
+#include "kbench/error.h"
 #include "libkbench/import/evaluator.h"
 
 namespace kbench::importing {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <set>
 
-#include "kbench/text.h"
+#include "kbench/error.h"
 #include "libkbench/import/evaluator.h"
 
 namespace kbench::importing {

@@ -10,7 +10,7 @@
 
 #include "kbench/error.h"
 #include "kbench/listing.h"
-#include "libkbench/base/identifier.h"
+#include "libkbench/base/text.h"
 #include "libkbench/listing/program.h"
 
 namespace kbench {

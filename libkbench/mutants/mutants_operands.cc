@@ -5,7 +5,6 @@
 
 #include "kbench/ops.h"
 #include "libkbench/mutants/mutant_rules.h"
-#include "libkbench/mutants/rule_parts.h"
 
 namespace kbench {
 namespace {

@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "libkbench/base/text.h"
-#include "libkbench/core/operator_kinds.h"
-#include "libkbench/mutants/rule_parts.h"
+#include "libkbench/core/graph_facts.h"
+#include "libkbench/mutants/mutant_rules.h"
 
 namespace kbench {
 namespace {

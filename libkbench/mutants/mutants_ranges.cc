@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <set>
 
-#include "libkbench/mutants/rule_parts.h"
+#include "libkbench/mutants/mutant_rules.h"
 
 namespace kbench {
 namespace {

@@ -1,6 +1,6 @@
-#include "libkbench/mutants/rule_parts.h"
-
 #include <algorithm>
+
+#include "libkbench/mutants/mutant_rules.h"
 
 namespace kbench {
 namespace {

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "kbench/ops.h"
-#include "libkbench/ops/windows.h"
+#include "libkbench/ops/families.h"
 
 namespace kbench {
 namespace {

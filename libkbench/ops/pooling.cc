@@ -2,7 +2,7 @@
 #include <numeric>
 
 #include "kbench/ops.h"
-#include "libkbench/ops/windows.h"
+#include "libkbench/ops/families.h"
 
 namespace kbench {
 namespace {

@@ -1,11 +1,11 @@
-#include "kbench/attempt_set.h"
-
 #include <tbb/parallel_sort.h>
 
 #include <algorithm>
 #include <span>
 #include <tuple>
 #include <utility>
+
+#include "kbench/attempt.h"
 
 namespace kbench {
 namespace {

@@ -9,7 +9,6 @@
 #include <limits>
 
 #include "kbench/error.h"
-#include "kbench/text.h"
 #include "libkbench/base/enum_names.h"
 #include "libkbench/base/text.h"
 

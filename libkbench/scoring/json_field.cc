@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "kbench/text.h"
+#include "kbench/error.h"
 #include "libkbench/base/files.h"
-#include "libkbench/base/suggest.h"
 #include "libkbench/base/text.h"
 #include "libkbench/core/variables_json.h"
 

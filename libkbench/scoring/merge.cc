@@ -5,7 +5,6 @@
 
 #include "kbench/error.h"
 #include "kbench/score.h"
-#include "kbench/text.h"
 #include "libkbench/base/text.h"
 
 namespace kbench {

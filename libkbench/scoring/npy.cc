@@ -1,5 +1,3 @@
-#include "kbench/npy.h"
-
 #include <algorithm>
 #include <bit>
 #include <cerrno>
@@ -7,6 +5,7 @@
 #include <fstream>
 
 #include "kbench/error.h"
+#include "kbench/golden.h"
 #include "libkbench/base/files.h"
 
 static_assert(std::endian::native == std::endian::little, ".npy files are written as memory holds");

@@ -1,12 +1,11 @@
 // Recorded times: the three formats they come in, and comparing them with a baseline.
-#include "kbench/recorded.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <optional>
 #include <set>
 
+#include "kbench/baseline.h"
 #include "kbench/error.h"
 #include "kbench/score.h"
 #include "libkbench/base/text.h"

@@ -1,6 +1,7 @@
 // The fields of experiments and results, in the order of a line.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "kbench/result.h"
@@ -32,5 +33,16 @@ inline bool is_left_out(const Result& result, std::string_view field) {
          (field == "made_for" && result.made_for.empty()) ||
          (field == "library_calls" && result.library_calls.empty());
 }
+
+// Whether a result can be what a measurement came to.
+
+/// Throws kParse with the field, its value and what it may be: a value that no measurement gives
+/// (a negative count, a share above 1, an unknown preset), or one that contradicts another (more
+/// sizes right than tried, a passed result without samples, a speedup that is not that of the
+/// times).
+void expect_possible(const Result& result);
+
+/// A line as it stands, with the kinds of its fields checked and not their values. Throws kParse.
+Result unchecked_result(const std::string& line);
 
 }  // namespace kbench

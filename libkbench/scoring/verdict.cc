@@ -3,7 +3,7 @@
 #include <string>
 
 #include "kbench/error.h"
-#include "kbench/opponent.h"
+#include "kbench/result.h"
 #include "libkbench/base/enum_names.h"
 #include "libkbench/base/text.h"
 

@@ -9,7 +9,6 @@
 #include "kbench/candidate_limits.h"
 #include "kbench/error.h"
 #include "kbench/ops.h"
-#include "libkbench/base/suggest.h"
 #include "libkbench/base/text.h"
 #include "libkbench/candidate/resolver.h"
 #include "libkbench/candidate/symbol_table.h"

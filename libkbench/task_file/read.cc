@@ -10,7 +10,6 @@
 #include "kbench/error.h"
 #include "libkbench/base/enum_names.h"
 #include "libkbench/base/hash.h"
-#include "libkbench/base/suggest.h"
 #include "libkbench/base/text.h"
 #include "libkbench/candidate/parser.h"
 #include "libkbench/candidate/yaml_reader.h"

@@ -1,5 +1,3 @@
-#include "reference/ops/matmul.h"
-
 #include <algorithm>
 #include <vector>
 

@@ -2,7 +2,6 @@
 
 #include "reference/arrays.h"
 #include "reference/call.h"
-#include "reference/ops/matmul.h"
 #include "reference/parallel.h"
 #include "reference/scratch.h"
 

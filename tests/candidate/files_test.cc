@@ -1,3 +1,5 @@
+#include "libkbench/base/files.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -7,7 +9,6 @@
 
 #include "kbench/candidate_limits.h"
 #include "kbench/candidate_source.h"
-#include "libkbench/base/open_beneath.h"
 #include "tests/candidate/support.h"
 #include "tests/error_of.h"
 

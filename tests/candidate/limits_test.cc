@@ -1,6 +1,6 @@
 // Candidates that ask for too much, and candidates that forge what is shown about them.
 #include "kbench/candidate_limits.h"
-#include "kbench/text.h"
+#include "kbench/error.h"
 #include "tests/candidate/support.h"
 #include "tests/error_of.h"
 

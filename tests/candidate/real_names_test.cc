@@ -1,7 +1,6 @@
 // The types that a candidate is written for, and the names by which it can serve several.
-#include "libkbench/candidate/real_names.h"
-
 #include "kbench/ops.h"
+#include "libkbench/candidate/defines.h"
 #include "tests/candidate/support.h"
 #include "tests/error_of.h"
 

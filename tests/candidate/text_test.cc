@@ -1,7 +1,7 @@
-#include "kbench/text.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "kbench/error.h"
 
 namespace kbench {
 namespace {

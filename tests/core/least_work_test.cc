@@ -1,5 +1,5 @@
 // The work that no right kernel can leave undone.
-#include "libkbench/core/least_work.h"
+#include "libkbench/core/graph_facts.h"
 
 #include <gtest/gtest.h>
 

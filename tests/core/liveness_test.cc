@@ -1,8 +1,7 @@
-#include "libkbench/core/liveness.h"
-
 #include <gtest/gtest.h>
 
 #include "kbench/ops.h"
+#include "libkbench/core/graph_facts.h"
 
 namespace kbench {
 namespace {

@@ -1,6 +1,6 @@
-#include "libkbench/base/text_table.h"
-
 #include <gtest/gtest.h>
+
+#include "libkbench/base/text.h"
 
 namespace kbench {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "harness/measure/cuda/driver_list.h"
-#include "libkbench/base/unique_fd.h"
+#include "libkbench/base/files.h"
 #include "tests/cuda/fake_cuda.h"
 
 namespace kbench::testing_support {

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "kbench/error.h"
-#include "kbench/solve.h"
 
 namespace kbench {
 namespace {

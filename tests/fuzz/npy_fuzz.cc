@@ -1,7 +1,7 @@
 // NumPy files: what can be read is written again as it was.
 #include <cstring>
 
-#include "kbench/npy.h"
+#include "kbench/golden.h"
 #include "tests/fuzz/fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -1,6 +1,5 @@
 // Recorded times in their three formats, and kbench's own file of them.
 #include "kbench/baseline.h"
-#include "kbench/recorded.h"
 #include "tests/fuzz/fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

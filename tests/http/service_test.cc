@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "kbench/error.h"
-#include "libkbench/base/unique_fd.h"
+#include "libkbench/base/files.h"
 #include "tests/error_of.h"
 #include "tests/http/running_service.h"
 

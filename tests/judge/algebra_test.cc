@@ -1,8 +1,7 @@
 // The known rewritings by legal algebra compute their tasks, and what was measured of them is of
 // the files as they are.
-#include "kbench/algebra.h"
-
 #include "kbench/candidate.h"
+#include "kbench/certificate.h"
 #include "tests/judge/evaluator_fixture.h"
 
 namespace kbench {

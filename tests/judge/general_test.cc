@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <regex>
 
-#include "kbench/other_sizes.h"
+#include "kbench/task.h"
 #include "libkbench/base/files.h"
 #include "tests/judge/evaluator_fixture.h"
 

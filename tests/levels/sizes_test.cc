@@ -6,8 +6,8 @@
 #include <set>
 
 #include "kbench/error.h"
-#include "kbench/other_sizes.h"
 #include "kbench/reference.h"
+#include "kbench/task.h"
 
 namespace kbench {
 namespace {

@@ -1,9 +1,9 @@
 // The table of what is done about which error.
-#include "harness/evaluate/models/failure.h"
-
 #include <gtest/gtest.h>
 
 #include <ostream>
+
+#include "harness/evaluate/models/reply.h"
 
 namespace kbench::models {
 

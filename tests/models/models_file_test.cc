@@ -6,7 +6,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "kbench/model_config.h"
+#include "kbench/openai_model.h"
 #include "tests/error_of.h"
 
 namespace kbench {

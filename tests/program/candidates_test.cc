@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "kbench/result.h"
-#include "libkbench/base/unique_fd.h"
+#include "libkbench/base/files.h"
 #include "tests/program/run_program.h"
 
 namespace kbench {

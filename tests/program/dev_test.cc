@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kbench/baseline.h"
-#include "kbench/npy.h"
+#include "kbench/golden.h"
 #include "tests/program/run_program.h"
 
 namespace kbench {

@@ -8,7 +8,6 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "harness/evaluate/prompts/embedded_files.h"
 #include "harness/evaluate/prompts/examples.h"
 #include "harness/evaluate/prompts/prompt_set.h"
 #include "harness/measure/vulkan/compiler.h"

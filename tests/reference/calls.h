@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kbench/graph.h"
-#include "reference/registry.h"
+#include "reference/call.h"
 #include "tests/reference/arrays.h"
 
 namespace kbench::reference {

@@ -3,8 +3,8 @@
 #include <array>
 
 #include "kbench/error.h"
+#include "reference/call.h"
 #include "reference/ops/convolution.h"
-#include "reference/windows.h"
 #include "tests/error_of.h"
 #include "tests/operators/formats.h"
 #include "tests/reference/calls.h"

@@ -1,7 +1,5 @@
 // Sums one term after another: close to the library's, not the same, and the same on any number of
 // threads.
-#include "reference/summation.h"
-
 #include <gtest/gtest.h>
 #include <tbb/global_control.h>
 
@@ -12,6 +10,7 @@
 #include "kbench/ops.h"
 #include "kbench/reference.h"
 #include "reference/blas.h"
+#include "reference/parallel.h"
 #include "tests/reference/arrays.h"
 
 namespace kbench::reference {

@@ -12,7 +12,7 @@
 
 #include "harness/measure/runner/python_helper.h"
 #include "kbench/error.h"
-#include "libkbench/base/unique_fd.h"
+#include "libkbench/base/files.h"
 #include "tests/candidate/support.h"
 
 namespace kbench::runner {

@@ -1,5 +1,3 @@
-#include "kbench/npy.h"
-
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -8,6 +6,7 @@
 #include <iterator>
 
 #include "kbench/error.h"
+#include "kbench/golden.h"
 #include "tests/error_of.h"
 
 namespace kbench {

@@ -1,8 +1,7 @@
-#include "kbench/recorded.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kbench/baseline.h"
 #include "kbench/error.h"
 #include "tests/error_of.h"
 #include "tests/scoring/temporary_file.h"

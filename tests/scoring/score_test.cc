@@ -9,11 +9,12 @@
 #include <random>
 
 #include "kbench/error.h"
-#include "libkbench/scoring/interval_ratio.h"
 #include "tests/scoring/example_result.h"
 
 namespace kbench {
 namespace {
+
+using testing::kInf;
 
 /// The interval of the values 1 to n: its ends are the ranks themselves.
 Interval ranks_of(int n) {

@@ -13,7 +13,7 @@
 
 #include "kbench/error.h"
 #include "kbench/ops.h"
-#include "libkbench/core/liveness.h"
+#include "libkbench/core/graph_facts.h"
 #include "libkbench/core/own_tasks.h"
 #include "libkbench/task_file/task_file.h"
 #include "tests/error_of.h"

@@ -14,8 +14,7 @@
 #include "harness/measure/trial/experiment.h"
 #include "kbench/candidate.h"
 #include "kbench/error.h"
-#include "kbench/text.h"
-#include "libkbench/scoring/result_check.h"
+#include "libkbench/scoring/result_fields.h"
 
 namespace kbench::client {
 namespace {

@@ -15,7 +15,7 @@
 #include "harness/measure/process/child_process.h"
 #include "harness/measure/vulkan/snapshot.h"
 #include "kbench/result.h"
-#include "libkbench/base/unique_fd.h"
+#include "libkbench/base/files.h"
 
 namespace kbench::client {
 

@@ -1,6 +1,6 @@
 #include "harness/evaluate/client/options_json.h"
 
-#include "kbench/recorded.h"
+#include "kbench/baseline.h"
 #include "libkbench/scoring/json_fields.h"
 
 namespace kbench {

@@ -2,7 +2,7 @@
 
 #include "harness/evaluate/client/options_json.h"
 #include "kbench/task_file.h"
-#include "libkbench/base/hex.h"
+#include "libkbench/base/hash.h"
 #include "libkbench/candidate/source_json.h"
 #include "libkbench/scoring/json_fields.h"
 

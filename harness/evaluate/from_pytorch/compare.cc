@@ -8,11 +8,11 @@
 #include <optional>
 #include <vector>
 
-#include "harness/evaluate/from_pytorch/script.h"
+#include "harness/evaluate/from_pytorch/from_pytorch.h"
 #include "kbench/compare.h"
 #include "kbench/error.h"
 #include "kbench/reference.h"
-#include "libkbench/base/hex.h"
+#include "libkbench/base/hash.h"
 #include "libkbench/base/text.h"
 
 namespace kbench::from_pytorch {

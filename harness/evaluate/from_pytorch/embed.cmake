@@ -1,6 +1,6 @@
 # Python files as texts inside the library, `script` being several one after the other:
 #   cmake -D FOLDER=DIR -D OUTPUT=FILE -P embed.cmake
-set(code "#include \"harness/evaluate/from_pytorch/script.h\"\n\nnamespace kbench::from_pytorch {\n")
+set(code "#include \"harness/evaluate/from_pytorch/from_pytorch.h\"\n\nnamespace kbench::from_pytorch {\n")
 function(add_script function)
   set(text "\nstd::string ${function}() {\n  return std::string()")
   foreach(name ${ARGN})

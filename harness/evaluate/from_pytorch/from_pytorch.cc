@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/evaluate/from_pytorch/compare.h"
-#include "harness/evaluate/from_pytorch/script.h"
 #include "kbench/error.h"
 #include "kbench/task_file.h"
 #include "libkbench/base/text.h"

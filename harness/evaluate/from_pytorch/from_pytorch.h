@@ -75,4 +75,9 @@ struct WrittenTask {
 WrittenTask task_of(runner::PythonHelper& python, const Problem& problem,
                     const std::vector<PresetSizes>& presets, double seconds);
 
+// The Python of this room, as text inside the library.
+
+std::string trace_script();    ///< recorded.py, operators.py and trace.py, one after the other
+std::string compare_script();  ///< compare.py
+
 }  // namespace kbench::from_pytorch

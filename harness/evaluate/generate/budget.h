@@ -7,7 +7,7 @@
 
 #include "harness/evaluate/generate/ledger.h"
 #include "kbench/model.h"
-#include "kbench/model_config.h"
+#include "kbench/openai_model.h"
 
 namespace kbench::generate {
 

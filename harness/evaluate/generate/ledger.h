@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "harness/evaluate/generate/plan.h"
-#include "harness/evaluate/generate/run_folder.h"
+#include "harness/evaluate/generate/store.h"
 #include "kbench/attempt.h"
 #include "kbench/episode.h"
 #include "kbench/exchange.h"

@@ -10,8 +10,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "harness/evaluate/generate/run_folder.h"
-#include "libkbench/base/file_lock.h"
+#include "harness/evaluate/generate/store.h"
 #include "libkbench/base/files.h"
 
 namespace kbench::generate {

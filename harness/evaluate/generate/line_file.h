@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "kbench/error.h"
-#include "libkbench/base/unique_fd.h"
+#include "libkbench/base/files.h"
 
 namespace kbench::generate {
 

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "kbench/error.h"
-#include "kbench/text.h"
 
 namespace kbench::generate {
 

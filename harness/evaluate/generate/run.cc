@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "harness/evaluate/generate/live_run.h"
-#include "kbench/text.h"
+#include "kbench/error.h"
 #include "libkbench/base/files.h"
 #include "libkbench/base/start_thread.h"
 

@@ -18,7 +18,7 @@
 #include "harness/evaluate/generate/store.h"
 #include "kbench/episode.h"
 #include "kbench/model.h"
-#include "kbench/model_config.h"
+#include "kbench/openai_model.h"
 #include "kbench/prompts.h"
 
 namespace kbench::generate {

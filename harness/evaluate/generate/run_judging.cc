@@ -5,7 +5,7 @@
 
 #include "harness/evaluate/generate/ledger.h"
 #include "harness/evaluate/generate/live_run.h"
-#include "kbench/text.h"
+#include "kbench/error.h"
 
 namespace kbench::generate {
 

@@ -5,7 +5,6 @@
 #include <sstream>
 
 #include "kbench/error.h"
-#include "kbench/text.h"
 #include "libkbench/base/files.h"
 #include "libkbench/base/json_text.h"
 

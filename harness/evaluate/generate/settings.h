@@ -20,7 +20,7 @@ class Settings {
   /// A text, number or flag; null: not known yet.
   void set(const std::string& key, Json value) { values_[key] = std::move(value); }
   void set_tasks(const std::vector<const Task*>& tasks);
-  /// A model's settings as a JSON object with a "name" (kbench/model_config.h makes one).
+  /// A model's settings as a JSON object with a "name" (kbench/openai_model.h makes one).
   void add_model(const std::string& json);
 
   std::optional<std::string> text(const std::string& key) const;  ///< nothing if absent or null

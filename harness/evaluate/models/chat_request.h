@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kbench/model.h"
-#include "kbench/model_config.h"
+#include "kbench/openai_model.h"
 
 namespace kbench::models {
 

@@ -11,7 +11,6 @@
 
 #include "kbench/error.h"
 #include "kbench/openai_model.h"
-#include "kbench/text.h"
 
 namespace kbench {
 namespace models {

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "harness/evaluate/models/chat_request.h"
-#include "harness/evaluate/models/failure.h"
 #include "harness/evaluate/models/reply.h"
 #include "harness/evaluate/models/secret.h"
 #include "harness/evaluate/models/transfer.h"

@@ -13,7 +13,6 @@
 #include <string_view>
 
 #include "kbench/error.h"
-#include "kbench/text.h"
 #include "kbench/version.h"
 
 namespace kbench::models {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "harness/evaluate/models/failure.h"
+#include "harness/evaluate/models/reply.h"
 #include "harness/evaluate/models/secret.h"
 
 namespace kbench::models {

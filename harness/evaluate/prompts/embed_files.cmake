@@ -11,7 +11,7 @@ foreach(root IN LISTS ROOTS)
     string(APPEND table "    {\"${path}\", R\"kbench_file(${text})kbench_file\"},\n")
   endforeach()
 endforeach()
-file(WRITE "${OUTPUT}" "#include \"harness/evaluate/prompts/embedded_files.h\"
+file(WRITE "${OUTPUT}" "#include \"harness/evaluate/prompts/examples.h\"
 
 namespace kbench::prompts {
 

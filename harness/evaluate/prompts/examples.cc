@@ -3,15 +3,24 @@
 #include <algorithm>
 #include <utility>
 
-#include "harness/evaluate/prompts/embedded_files.h"
 #include "kbench/candidate_source.h"
 #include "kbench/error.h"
 #include "kbench/prompts.h"
-#include "kbench/text.h"
 #include "libkbench/candidate/files.h"
 
 namespace kbench {
 namespace prompts {
+
+std::map<std::string, std::string> embedded_folder(const std::string& folder) {
+  const std::string prefix = folder + "/";
+  std::map<std::string, std::string> files;
+  for (const EmbeddedFile* file = kEmbeddedFiles; file->path != nullptr; ++file) {
+    const std::string path = file->path;
+    if (path.starts_with(prefix)) files[path.substr(prefix.size())] = file->text;
+  }
+  return files;
+}
+
 namespace {
 
 /// The files of a shipped set, or of the examples that are in no set.

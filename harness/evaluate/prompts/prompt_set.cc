@@ -5,11 +5,10 @@
 #include <set>
 #include <utility>
 
-#include "harness/evaluate/prompts/embedded_files.h"
+#include "harness/evaluate/prompts/examples.h"
 #include "kbench/error.h"
 #include "kbench/verdict.h"
 #include "libkbench/base/hash.h"
-#include "libkbench/base/suggest.h"
 #include "libkbench/base/text.h"
 #include "libkbench/candidate/yaml_reader.h"
 

@@ -3,12 +3,11 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "harness/evaluate/prompts/embedded_files.h"
+#include "harness/evaluate/prompts/examples.h"
 #include "harness/evaluate/prompts/prompt_set.h"
 #include "harness/evaluate/prompts/values.h"
 #include "kbench/candidate.h"
 #include "kbench/error.h"
-#include "kbench/text.h"
 #include "libkbench/base/enum_names.h"
 #include "libkbench/base/files.h"
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "kbench/error.h"
-#include "libkbench/base/suggest.h"
 #include "libkbench/base/text.h"
 
 namespace kbench::prompts {

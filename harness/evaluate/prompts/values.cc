@@ -11,7 +11,6 @@
 #include "kbench/candidate_limits.h"
 #include "kbench/error.h"
 #include "kbench/listing.h"
-#include "kbench/text.h"
 #include "libkbench/base/enum_names.h"
 #include "libkbench/base/text.h"
 

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "kbench/error.h"
-#include "kbench/text.h"
 #include "libkbench/base/start_thread.h"
 
 namespace kbench::queue {

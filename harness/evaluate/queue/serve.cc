@@ -23,7 +23,6 @@
 
 #include "harness/measure/process/deadline.h"
 #include "kbench/error.h"
-#include "kbench/text.h"
 #include "libkbench/base/files.h"
 #include "libkbench/base/json_text.h"
 #include "libkbench/base/start_thread.h"

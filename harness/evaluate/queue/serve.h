@@ -13,7 +13,7 @@
 
 #include "harness/evaluate/queue/queue.h"
 #include "harness/evaluate/queue/serve_request.h"
-#include "libkbench/base/unique_fd.h"
+#include "libkbench/base/files.h"
 
 namespace kbench::queue {
 

@@ -10,7 +10,7 @@
 #include "harness/evaluate/client/options_json.h"
 #include "harness/measure/vulkan/plan.h"
 #include "kbench/candidate_source.h"
-#include "kbench/text.h"
+#include "kbench/error.h"
 #include "libkbench/base/json_text.h"
 #include "libkbench/base/text.h"
 #include "libkbench/candidate/source_json.h"

@@ -13,7 +13,6 @@
 #include "kbench/certificate.h"
 #include "kbench/error.h"
 #include "kbench/score.h"
-#include "kbench/text.h"
 #include "libkbench/base/files.h"
 
 namespace kbench::report {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kbench/attempt_set.h"
+#include "kbench/attempt.h"
 #include "kbench/metrics.h"
 #include "kbench/task.h"
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <cstdio>
 
-#include "kbench/text.h"
-#include "libkbench/base/text_table.h"
+#include "kbench/error.h"
+#include "libkbench/base/text.h"
 #include "libkbench/core/in_words.h"
 
 namespace kbench::report {

@@ -8,11 +8,10 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
-#include "kbench/text.h"
+#include "kbench/error.h"
 #include "libkbench/base/enum_names.h"
 #include "libkbench/base/files.h"
 #include "libkbench/base/hash.h"
-#include "libkbench/base/hex.h"
 #include "libkbench/base/json_text.h"
 
 namespace kbench::http {

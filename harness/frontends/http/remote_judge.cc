@@ -15,8 +15,7 @@
 #include "harness/frontends/http/request.h"
 #include "harness/measure/process/deadline.h"
 #include "kbench/error.h"
-#include "kbench/text.h"
-#include "libkbench/base/hex.h"
+#include "libkbench/base/hash.h"
 #include "libkbench/base/json_text.h"
 
 namespace kbench::http {

@@ -14,7 +14,6 @@
 #include "harness/frontends/http/http_server.h"
 #include "harness/frontends/http/service.h"
 #include "kbench/error.h"
-#include "kbench/text.h"
 #include "libkbench/base/json_text.h"
 
 namespace kbench::http {

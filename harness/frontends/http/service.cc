@@ -21,7 +21,6 @@
 #include "kbench/error.h"
 #include "kbench/result.h"
 #include "kbench/task.h"
-#include "kbench/text.h"
 #include "kbench/version.h"
 #include "libkbench/base/files.h"
 #include "libkbench/base/json_text.h"

@@ -6,7 +6,6 @@
 #include <sstream>
 
 #include "kbench/error.h"
-#include "kbench/text.h"
 #include "libkbench/base/files.h"
 #include "libkbench/base/hash.h"
 

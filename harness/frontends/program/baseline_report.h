@@ -4,7 +4,6 @@
 #include <string>
 
 #include "kbench/baseline.h"
-#include "kbench/recorded.h"
 
 namespace kbench::program {
 

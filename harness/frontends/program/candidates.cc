@@ -18,7 +18,6 @@
 #include "kbench/candidate_limits.h"
 #include "kbench/error.h"
 #include "kbench/task.h"
-#include "kbench/text.h"
 #include "kbench/version.h"
 #include "libkbench/base/files.h"
 #include "libkbench/candidate/files.h"

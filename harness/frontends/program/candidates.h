@@ -1,5 +1,5 @@
 // Candidates that the command line names: files and folders for `kbench run`, and sets for the main
-// job. Names of sets and files are escaped and cut (kbench/text.h), ready for tables and messages.
+// job. Names of sets and files are escaped and cut (kbench/error.h), ready for tables and messages.
 #pragma once
 
 #include <map>

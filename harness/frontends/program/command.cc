@@ -10,9 +10,7 @@
 #include "harness/frontends/program/text.h"
 #include "kbench/error.h"
 #include "kbench/task.h"
-#include "kbench/text.h"
 #include "libkbench/base/enum_names.h"
-#include "libkbench/base/suggest.h"
 #include "libkbench/base/text.h"
 
 namespace kbench::program {

@@ -17,7 +17,6 @@
 
 #include "harness/frontends/program/text.h"
 #include "kbench/error.h"
-#include "kbench/text.h"
 #include "libkbench/base/text.h"
 
 namespace kbench::program {

@@ -10,7 +10,6 @@
 
 #include "kbench/result.h"
 #include "libkbench/base/files.h"
-#include "libkbench/base/unique_fd.h"
 
 namespace kbench::program {
 

@@ -9,7 +9,6 @@
 
 #include "harness/measure/trial/experiment.h"
 #include "kbench/error.h"
-#include "kbench/text.h"
 #include "libkbench/base/hash.h"
 #include "libkbench/base/text.h"
 

@@ -24,7 +24,6 @@
 #include "harness/frontends/program/verbs.h"
 #include "kbench/attempt.h"
 #include "kbench/error.h"
-#include "kbench/text.h"
 #include "libkbench/base/files.h"
 #include "libkbench/core/in_words.h"
 #include "libkbench/scoring/run_names.h"

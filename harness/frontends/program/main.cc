@@ -17,7 +17,6 @@
 #include "harness/measure/vulkan/device.h"
 #include "harness/measure/vulkan/plan.h"
 #include "kbench/error.h"
-#include "kbench/text.h"
 #include "kbench/version.h"
 #include "libkbench/core/in_words.h"
 

@@ -9,8 +9,8 @@
 #include "harness/frontends/program/terminal.h"
 #include "harness/frontends/program/text.h"
 #include "harness/frontends/program/verbs.h"
+#include "kbench/error.h"
 #include "kbench/openai_model.h"
-#include "kbench/text.h"
 
 namespace kbench::program {
 namespace {

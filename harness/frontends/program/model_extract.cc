@@ -11,8 +11,8 @@
 #include "harness/frontends/program/json_documents.h"
 #include "harness/frontends/program/terminal.h"
 #include "harness/frontends/program/verbs.h"
+#include "kbench/error.h"
 #include "kbench/extract.h"
-#include "kbench/text.h"
 #include "libkbench/base/files.h"
 #include "libkbench/base/text.h"
 

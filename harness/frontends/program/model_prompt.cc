@@ -18,7 +18,6 @@
 #include "kbench/feedback.h"
 #include "kbench/prompts.h"
 #include "kbench/result.h"
-#include "kbench/text.h"
 #include "libkbench/base/enum_names.h"
 #include "libkbench/candidate/files.h"
 #include "libkbench/core/in_words.h"

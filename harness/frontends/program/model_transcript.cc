@@ -8,8 +8,8 @@
 
 #include "harness/evaluate/generate/ledger.h"
 #include "harness/evaluate/generate/line_file.h"
-#include "harness/evaluate/generate/run_folder.h"
 #include "harness/evaluate/generate/settings.h"
+#include "harness/evaluate/generate/store.h"
 #include "harness/frontends/program/json_documents.h"
 #include "harness/frontends/program/options.h"
 #include "harness/frontends/program/terminal.h"
@@ -18,7 +18,6 @@
 #include "kbench/attempt.h"
 #include "kbench/error.h"
 #include "kbench/exchange.h"
-#include "kbench/text.h"
 #include "libkbench/base/files.h"
 
 namespace kbench::program {

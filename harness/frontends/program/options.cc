@@ -17,9 +17,7 @@
 #include "kbench/prompts.h"
 #include "kbench/reference.h"
 #include "kbench/task_file.h"
-#include "kbench/text.h"
 #include "libkbench/base/enum_names.h"
-#include "libkbench/base/suggest.h"
 #include "libkbench/base/text.h"
 #include "reference/faults.h"
 

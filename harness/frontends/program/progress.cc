@@ -7,7 +7,7 @@
 #include "harness/evaluate/client/protocol.h"
 #include "harness/frontends/program/terminal.h"
 #include "harness/frontends/program/text.h"
-#include "kbench/text.h"
+#include "kbench/error.h"
 
 namespace kbench::program {
 namespace {

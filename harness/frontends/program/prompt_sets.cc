@@ -8,7 +8,6 @@
 #include "kbench/candidate.h"
 #include "kbench/error.h"
 #include "kbench/listing.h"
-#include "kbench/text.h"
 
 namespace kbench::program {
 

@@ -9,7 +9,7 @@
 #include "harness/frontends/program/json_documents.h"
 #include "harness/frontends/program/terminal.h"
 #include "harness/frontends/program/text.h"
-#include "kbench/text.h"
+#include "kbench/error.h"
 #include "libkbench/core/in_words.h"
 
 namespace kbench::program {

@@ -16,7 +16,6 @@
 #include "kbench/error.h"
 #include "kbench/exchange.h"
 #include "kbench/openai_model.h"
-#include "kbench/text.h"
 #include "kbench/version.h"
 #include "libkbench/base/enum_names.h"
 #include "libkbench/base/text.h"

@@ -12,7 +12,7 @@
 #include "harness/evaluate/generate/settings.h"
 #include "harness/frontends/program/options.h"
 #include "kbench/baseline.h"
-#include "kbench/model_config.h"
+#include "kbench/openai_model.h"
 
 namespace kbench::program {
 

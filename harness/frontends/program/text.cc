@@ -10,8 +10,7 @@
 #include "harness/frontends/program/terminal.h"
 #include "kbench/certificate.h"
 #include "kbench/error.h"
-#include "kbench/text.h"
-#include "libkbench/base/text_table.h"
+#include "libkbench/base/text.h"
 
 namespace kbench::program {
 namespace {

@@ -7,8 +7,6 @@
 #include "harness/frontends/program/command_pages.h"
 #include "kbench/error.h"
 #include "kbench/task.h"
-#include "kbench/text.h"
-#include "libkbench/base/suggest.h"
 #include "libkbench/base/text.h"
 
 namespace kbench::program {

@@ -10,7 +10,6 @@
 #include "harness/frontends/program/verbs.h"
 #include "kbench/baseline.h"
 #include "kbench/error.h"
-#include "kbench/recorded.h"
 
 namespace kbench::program {
 namespace {

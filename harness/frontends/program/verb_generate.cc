@@ -15,7 +15,6 @@
 #include "harness/frontends/program/verbs.h"
 #include "kbench/error.h"
 #include "kbench/openai_model.h"
-#include "kbench/text.h"
 #include "libkbench/base/files.h"
 #include "libkbench/base/json_text.h"
 

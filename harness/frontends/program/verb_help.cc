@@ -6,13 +6,12 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/evaluate/generate/run_folder.h"
+#include "harness/evaluate/generate/store.h"
 #include "harness/frontends/program/terminal.h"
 #include "harness/frontends/program/verbs.h"
 #include "kbench/error.h"
-#include "kbench/text.h"
 #include "libkbench/base/files.h"
-#include "libkbench/base/suggest.h"
+#include "libkbench/base/text.h"
 
 namespace kbench::program {
 namespace {

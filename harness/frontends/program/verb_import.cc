@@ -7,8 +7,8 @@
 
 #include "harness/frontends/program/options.h"
 #include "harness/frontends/program/verbs.h"
+#include "kbench/error.h"
 #include "kbench/import.h"
-#include "kbench/text.h"
 #include "libkbench/base/files.h"
 #include "libkbench/base/json_text.h"
 

@@ -6,7 +6,6 @@
 #include "harness/frontends/program/terminal.h"
 #include "harness/frontends/program/text.h"
 #include "harness/frontends/program/verbs.h"
-#include "kbench/algebra.h"
 #include "kbench/certificate.h"
 #include "kbench/task.h"
 #include "libkbench/base/json_text.h"

@@ -5,8 +5,7 @@
 #include <optional>
 #include <set>
 
-#include "harness/evaluate/generate/run_folder.h"
-#include "harness/evaluate/prompts/embedded_files.h"
+#include "harness/evaluate/generate/store.h"
 #include "harness/evaluate/prompts/examples.h"
 #include "harness/frontends/program/options.h"
 #include "harness/frontends/program/terminal.h"
@@ -16,9 +15,8 @@
 #include "kbench/error.h"
 #include "kbench/task.h"
 #include "kbench/task_file.h"
-#include "kbench/text.h"
 #include "libkbench/base/files.h"
-#include "libkbench/base/suggest.h"
+#include "libkbench/base/text.h"
 #include "libkbench/scoring/run_names.h"
 
 namespace kbench::program {

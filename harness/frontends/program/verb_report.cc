@@ -22,9 +22,7 @@
 #include "kbench/certificate.h"
 #include "kbench/error.h"
 #include "kbench/score.h"
-#include "kbench/text.h"
 #include "libkbench/base/files.h"
-#include "libkbench/base/suggest.h"
 #include "libkbench/base/text.h"
 #include "libkbench/core/in_words.h"
 

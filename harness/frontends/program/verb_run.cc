@@ -33,11 +33,8 @@
 #include "kbench/score.h"
 #include "kbench/task.h"
 #include "kbench/task_file.h"
-#include "kbench/text.h"
 #include "libkbench/base/files.h"
 #include "libkbench/base/text.h"
-#include "libkbench/base/unique_fd.h"
-#include "libkbench/scoring/interval_ratio.h"
 
 namespace kbench::program {
 namespace {

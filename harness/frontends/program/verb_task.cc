@@ -19,11 +19,10 @@
 #include "kbench/listing.h"
 #include "kbench/task.h"
 #include "kbench/task_file.h"
-#include "kbench/text.h"
 #include "libkbench/base/files.h"
 #include "libkbench/base/text.h"
 #include "libkbench/core/in_words.h"
-#include "libkbench/core/liveness.h"
+#include "libkbench/core/graph_facts.h"
 #include "reference/faults.h"
 
 namespace kbench::program {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "libkbench/mutants/rule_parts.h"
+#include "libkbench/mutants/mutant_rules.h"
 
 namespace kbench {
 

@@ -5,8 +5,8 @@
 #include "harness/measure/audit/shortcut_rules.h"
 #include "kbench/error.h"
 #include "kbench/ops.h"
-#include "libkbench/core/liveness.h"
-#include "libkbench/mutants/rule_parts.h"
+#include "libkbench/core/graph_facts.h"
+#include "libkbench/mutants/mutant_rules.h"
 
 namespace kbench {
 namespace {

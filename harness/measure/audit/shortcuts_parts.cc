@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "libkbench/mutants/rule_parts.h"
+#include "libkbench/mutants/mutant_rules.h"
 
 namespace kbench {
 namespace {

@@ -1,5 +1,5 @@
 // Shortcuts of norms: statistics of some of the elements, of others, or none.
-#include "libkbench/mutants/rule_parts.h"
+#include "libkbench/mutants/mutant_rules.h"
 
 namespace kbench {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "harness/measure/audit/shortcut_rules.h"
-#include "libkbench/mutants/rule_parts.h"
+#include "libkbench/mutants/mutant_rules.h"
 
 namespace kbench {
 namespace {

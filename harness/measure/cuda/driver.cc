@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "harness/measure/cuda/driver_state.h"
-#include "libkbench/base/hex.h"
+#include "libkbench/base/hash.h"
 
 namespace kbench::cuda {
 namespace {

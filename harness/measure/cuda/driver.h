@@ -13,7 +13,7 @@
 
 #include "harness/measure/cuda/nvrtc.h"
 #include "kbench/error.h"
-#include "libkbench/base/unique_fd.h"
+#include "libkbench/base/files.h"
 
 namespace kbench::cuda {
 

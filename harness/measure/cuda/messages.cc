@@ -8,7 +8,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "kbench/text.h"
+#include "kbench/error.h"
 #include "libkbench/base/text.h"
 
 namespace kbench::cuda {

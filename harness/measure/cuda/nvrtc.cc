@@ -7,7 +7,6 @@
 #include "harness/measure/cuda/messages.h"
 #include "harness/measure/cuda/toolkit.h"
 #include "kbench/error.h"
-#include "kbench/text.h"
 
 namespace kbench::cuda {
 

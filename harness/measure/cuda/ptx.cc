@@ -11,7 +11,6 @@
 #include "harness/measure/cuda/ptx_operands.h"
 #include "harness/measure/cuda/ptx_tokens.h"
 #include "kbench/error.h"
-#include "kbench/text.h"
 
 namespace kbench::cuda {
 namespace {

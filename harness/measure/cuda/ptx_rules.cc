@@ -10,7 +10,7 @@
 #include "harness/measure/cuda/ptx_declaration.h"
 #include "harness/measure/cuda/ptx_state.h"
 #include "harness/measure/cuda/ptx_words.h"
-#include "kbench/text.h"
+#include "kbench/error.h"
 
 namespace kbench::cuda {
 

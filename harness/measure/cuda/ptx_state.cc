@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "harness/measure/cuda/ptx_words.h"
-#include "kbench/text.h"
+#include "kbench/error.h"
 
 namespace kbench::cuda {
 

@@ -4,7 +4,6 @@
 #include <charconv>
 
 #include "kbench/error.h"
-#include "kbench/text.h"
 
 namespace kbench::cuda {
 namespace {

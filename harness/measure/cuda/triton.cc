@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "kbench/error.h"
-#include "kbench/text.h"
 #include "libkbench/base/json_text.h"
 
 namespace kbench::cuda {

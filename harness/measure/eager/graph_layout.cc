@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "harness/measure/eager/eager.h"
-#include "libkbench/core/liveness.h"
+#include "libkbench/core/graph_facts.h"
 
 namespace kbench::eager {
 

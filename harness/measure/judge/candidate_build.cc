@@ -9,9 +9,9 @@
 #include "harness/measure/trial/experiment.h"
 #include "kbench/candidate_limits.h"
 #include "kbench/candidate_source.h"
+#include "kbench/error.h"
 #include "kbench/task.h"
 #include "kbench/task_file.h"
-#include "kbench/text.h"
 #include "libkbench/candidate/files.h"
 
 namespace kbench::judge {

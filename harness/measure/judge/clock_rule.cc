@@ -5,8 +5,8 @@
 #include <functional>
 #include <utility>
 
+#include "kbench/error.h"
 #include "kbench/score.h"
-#include "kbench/text.h"
 #include "libkbench/base/text.h"
 
 namespace kbench::judge {

@@ -9,7 +9,7 @@
 
 #include "kbench/baseline.h"
 #include "kbench/tensor.h"
-#include "libkbench/core/least_work.h"
+#include "libkbench/core/graph_facts.h"
 
 namespace kbench::judge {
 

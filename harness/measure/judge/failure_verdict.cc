@@ -6,7 +6,7 @@
 
 #include "harness/evaluate/client/protocol.h"
 #include "kbench/certificate.h"
-#include "kbench/text.h"
+#include "kbench/error.h"
 #include "libkbench/base/text.h"
 
 namespace kbench::judge {

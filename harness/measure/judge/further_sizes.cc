@@ -10,7 +10,7 @@
 #include "harness/measure/trial/secret.h"
 #include "kbench/candidate.h"
 #include "kbench/error.h"
-#include "kbench/other_sizes.h"
+#include "kbench/task.h"
 
 namespace kbench::judge {
 namespace {

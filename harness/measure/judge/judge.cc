@@ -40,7 +40,6 @@
 #include "kbench/error.h"
 #include "kbench/result.h"
 #include "kbench/task_file.h"
-#include "kbench/text.h"
 
 namespace kbench::judge {
 namespace {

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "harness/evaluate/client/protocol.h"
+#include "libkbench/base/files.h"
 #include "libkbench/base/start_thread.h"
-#include "libkbench/base/unique_fd.h"
 
 namespace kbench::judge {
 namespace {

@@ -19,7 +19,7 @@
 #include "kbench/error.h"
 #include "kbench/score.h"
 #include "libkbench/base/text.h"
-#include "libkbench/core/least_work.h"
+#include "libkbench/core/graph_facts.h"
 
 namespace kbench::judge {
 namespace {

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "libkbench/base/unique_fd.h"
+#include "libkbench/base/files.h"
 
 namespace kbench::process {
 

@@ -18,7 +18,6 @@
 #include <utility>
 
 #include "kbench/error.h"
-#include "kbench/text.h"
 #include "libkbench/base/start_thread.h"
 
 namespace kbench::process {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "harness/measure/process/channel.h"
-#include "libkbench/base/unique_fd.h"
+#include "libkbench/base/files.h"
 
 namespace kbench::process {
 

@@ -5,7 +5,7 @@
 #include <stop_token>
 #include <string>
 
-#include "libkbench/base/unique_fd.h"
+#include "libkbench/base/files.h"
 
 namespace kbench::process {
 

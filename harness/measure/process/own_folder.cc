@@ -16,8 +16,7 @@
 
 #include "kbench/error.h"
 #include "libkbench/base/files.h"
-#include "libkbench/base/hex.h"
-#include "libkbench/base/unique_fd.h"
+#include "libkbench/base/hash.h"
 
 namespace kbench::process {
 namespace {

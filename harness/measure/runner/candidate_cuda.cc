@@ -5,7 +5,6 @@
 #include "harness/measure/runner/candidate_program.h"
 #include "harness/measure/runner/resolved.h"
 #include "kbench/error.h"
-#include "kbench/text.h"
 
 namespace kbench::runner {
 namespace {

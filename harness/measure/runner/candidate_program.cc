@@ -11,7 +11,6 @@
 #include "harness/measure/runner/resolved.h"
 #include "harness/measure/vulkan/texels.h"
 #include "kbench/error.h"
-#include "kbench/text.h"
 
 namespace kbench::runner {
 

@@ -6,7 +6,6 @@
 #include "harness/measure/cuda/ptx_rules.h"
 #include "harness/measure/runner/resolved.h"
 #include "kbench/error.h"
-#include "kbench/text.h"
 
 namespace kbench::runner {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "harness/measure/runner/resolved.h"
 #include "harness/measure/vulkan/spirv_flow.h"
-#include "kbench/text.h"
+#include "kbench/error.h"
 #include "libkbench/base/text.h"
 
 namespace kbench::runner {

@@ -7,7 +7,6 @@
 
 #include "harness/measure/trial/slab_layout.h"
 #include "kbench/error.h"
-#include "kbench/text.h"
 
 namespace kbench::runner {
 namespace {

@@ -8,7 +8,7 @@
 #include "harness/measure/runner/protocol.h"
 #include "harness/measure/vulkan/device.h"
 #include "kbench/graph.h"
-#include "libkbench/base/unique_fd.h"
+#include "libkbench/base/files.h"
 
 namespace kbench::runner {
 

@@ -15,8 +15,8 @@
 #include <string_view>
 
 #include "harness/measure/runner/lock_in.h"
+#include "libkbench/base/files.h"
 #include "libkbench/base/text.h"
-#include "libkbench/base/unique_fd.h"
 
 namespace kbench::runner {
 

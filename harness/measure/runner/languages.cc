@@ -9,7 +9,6 @@
 #include "harness/measure/runner/cuda_kernels.h"
 #include "harness/measure/runner/python_interpreter.h"
 #include "kbench/error.h"
-#include "kbench/text.h"
 
 namespace kbench::runner {
 namespace {

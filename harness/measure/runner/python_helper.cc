@@ -28,7 +28,6 @@
 #include "harness/measure/runner/torch/kept_extensions.h"
 #include "harness/measure/runner/torch/torch_process.h"
 #include "kbench/error.h"
-#include "kbench/text.h"
 #include "libkbench/base/text.h"
 
 namespace kbench::runner {

@@ -18,7 +18,7 @@
 #include "harness/measure/cuda/toolkit.h"
 #include "harness/measure/process/channel.h"
 #include "harness/measure/process/deadline.h"
-#include "kbench/text.h"
+#include "kbench/error.h"
 
 namespace kbench::runner {
 namespace {

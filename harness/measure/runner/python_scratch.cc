@@ -14,8 +14,7 @@
 #include <memory>
 
 #include "kbench/error.h"
-#include "kbench/text.h"
-#include "libkbench/base/unique_fd.h"
+#include "libkbench/base/files.h"
 
 namespace kbench::runner {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "libkbench/base/unique_fd.h"
+#include "libkbench/base/files.h"
 
 namespace kbench::runner {
 

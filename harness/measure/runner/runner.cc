@@ -37,7 +37,6 @@
 #include "harness/measure/vulkan/pipeline.h"
 #include "kbench/error.h"
 #include "kbench/task_file.h"
-#include "kbench/text.h"
 
 namespace kbench::runner {
 namespace {

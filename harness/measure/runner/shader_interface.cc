@@ -8,7 +8,6 @@
 #include "harness/measure/trial/slab_layout.h"
 #include "harness/measure/vulkan/texels.h"
 #include "kbench/error.h"
-#include "kbench/text.h"
 #include "libkbench/base/text.h"
 
 namespace kbench::runner {

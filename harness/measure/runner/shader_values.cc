@@ -5,7 +5,6 @@
 
 #include "harness/measure/runner/shader_interface.h"
 #include "kbench/error.h"
-#include "kbench/text.h"
 
 namespace kbench::runner {
 namespace {

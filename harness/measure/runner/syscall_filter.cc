@@ -17,7 +17,7 @@
 
 #include "harness/measure/runner/lock_in.h"
 #include "kbench/error.h"
-#include "libkbench/base/unique_fd.h"
+#include "libkbench/base/files.h"
 
 namespace kbench::runner {
 namespace {

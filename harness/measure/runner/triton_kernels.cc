@@ -7,7 +7,6 @@
 #include "harness/measure/runner/cuda_kernels.h"
 #include "harness/measure/runner/resolved.h"
 #include "kbench/error.h"
-#include "kbench/text.h"
 
 namespace kbench::runner {
 namespace {

@@ -9,7 +9,7 @@
 #include <memory>
 #include <optional>
 
-#include "libkbench/base/unique_fd.h"
+#include "libkbench/base/files.h"
 
 namespace kbench::vulkan {
 

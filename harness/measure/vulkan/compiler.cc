@@ -11,7 +11,6 @@
 
 #include "harness/measure/vulkan/glsl_version.h"
 #include "kbench/error.h"
-#include "kbench/text.h"
 
 // The section into which the link of kbench puts constructors that can wait; null elsewhere.
 extern "C" {

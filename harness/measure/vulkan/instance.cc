@@ -10,7 +10,6 @@
 #include "harness/measure/vulkan/device.h"
 #include "harness/measure/vulkan/functions.h"
 #include "kbench/error.h"
-#include "kbench/text.h"
 
 namespace kbench::vulkan {
 

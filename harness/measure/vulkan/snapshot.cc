@@ -10,7 +10,7 @@
 #include "harness/measure/vulkan/functions.h"
 #include "harness/measure/vulkan/instance.h"
 #include "harness/measure/vulkan/texels.h"
-#include "libkbench/base/hex.h"
+#include "libkbench/base/hash.h"
 
 namespace kbench::vulkan {
 

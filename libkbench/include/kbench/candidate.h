@@ -166,7 +166,7 @@ struct Candidate {
 /// ModelNew. Only regular files of its
 /// own folder are read, no symbolic link is followed (kbench/candidate_source.h), and no more is
 /// read than kbench/candidate_limits.h allows. Throws Error (kParse, kIo, kNotFound) with file,
-/// line and column; messages are one line, what they quote escaped and cut (kbench/text.h).
+/// line and column; messages are one line, what they quote escaped and cut (kbench/error.h).
 Candidate load_candidate(const std::string& path);
 /// The same from text; relative files are looked up in `folder`.
 Candidate parse_candidate(const std::string& text, const std::string& file,
@@ -222,7 +222,7 @@ struct ResolvedUniform {
 /// A kernel with its numbers worked out.
 struct ResolvedKernel {
   const Kernel* kernel = nullptr;
-  /// Text in front of the source that defines KB_REAL and what goes with it (real_names.h); empty
+  /// Text in front of the source that defines KB_REAL and what goes with it (real_names()); empty
   /// where neither the kernel nor what it includes says one of these names.
   std::string real_names;
   /// In order: KB_DTYPE_F32 and its like, shape variables as KB_<name>, constants, defines.

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kbench/result.h"
 #include "kbench/task.h"
 #include "kbench/variables.h"
 
@@ -93,10 +94,29 @@ std::string_view certification(const Task& task, const Certificate& certificate)
 std::string_view explain_certificate(std::string_view word);
 
 /// kbench's tasks that collapse, in order: their outputs can be known without their inputs
-/// (Task::trivial), or a known rewriting (kbench/algebra.h) was measured to be twice as fast as the
+/// (Task::trivial), or a known rewriting (known_algebra()) was measured to be twice as fast as the
 /// eager baseline or more. A speedup there says little of kernels: scores are given with and
 /// without them.
 const std::vector<TaskId>& collapsing_tasks();
 bool collapses(const TaskId& task);
+
+// Allowed algebra: tasks that can be computed exactly with fewer operations than their operators
+// take, by exchanging a product and a sum or by folding factors into a weight. Such a candidate
+// passes; a speedup on such a task should be compared with the best known one.
+
+/// The best rewriting known of a task.
+struct Algebra {
+  TaskId task;
+  std::string how;               ///< a sentence or two
+  std::string candidate;         ///< as a candidate file (YAML) of built-in steps
+  std::vector<Result> measured;  ///< against the eager baseline, one a device and preset
+};
+
+/// The rewritings in this build (levels/algebra/), by level and number.
+const std::vector<Algebra>& known_algebra();
+const Algebra* lookup_algebra(TaskId task);  ///< null where none is known
+/// Its measurement with the largest speedup at the preset in the type; null where it was not
+/// measured.
+const Result* best_measured(const Algebra& algebra, Preset preset, DType dtype);
 
 }  // namespace kbench

@@ -11,15 +11,18 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "kbench/attempt.h"
+#include "kbench/evaluate.h"
 #include "kbench/extract.h"
 #include "kbench/feedback.h"
 #include "kbench/model.h"
@@ -188,5 +191,40 @@ class Episode {
   std::optional<Ending> ending_;
 };
 std::string_view name_of(Episode::Ending ending);  ///< "goal", "attempts", "repeated", "too_long"
+
+// An Episode driven by a Model: for those who bring something that answers.
+
+struct SolveOptions {
+  EpisodeOptions episode = {};
+  Sampling sampling = {};
+  uint64_t seed = 0;  ///< of the run; each request's own is drawn from it (kbench/exchange.h)
+  int sample = 1;
+  int tries = 3;  ///< of a request that stays unanswered
+  std::stop_token stop = {};
+  Investigate investigate = {};
+  /// Called after each step, with the answer it is of.
+  std::function<void(const EpisodeStep&, const Answer&)> on_step = {};
+};
+
+/// Asks and judges until the episode is done, the model fails or stop is requested. The attempts in
+/// order; a last one that is `unanswered`, or whose verdict is not the candidate's fault, says why
+/// there are no more. Throws what the judge throws.
+std::vector<Attempt> solve(const Task& task, Model& model, const Prompts& prompts,
+                           const Judge& judge, const SolveOptions& options = {});
+
+/// Asks, and again up to `tries` times where a request stays unanswered. Throws the last
+/// ModelError.
+Answer ask_patiently(Model& model, const Ask& ask, std::stop_token stop, int tries = 3);
+
+// The judge of a device for an Episode of one's own.
+
+/// The two functions that an Episode takes. The device's judge processes stay open, with kernels
+/// and memory warm, as long as a copy of either lives. Not to be called from two threads at once.
+/// Sizes come from the episode, everything else from the options; errors are those of Evaluator.
+struct DeviceJudge {
+  Judge judge;
+  Investigate investigate;  ///< smallest failing size, pattern, mutants, profile
+};
+DeviceJudge device_judge(const EvaluateOptions& options = {});
 
 }  // namespace kbench

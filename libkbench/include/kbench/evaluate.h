@@ -10,12 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "kbench/baseline.h"
 #include "kbench/candidate.h"
 #include "kbench/candidate_source.h"
 #include "kbench/compare.h"
 #include "kbench/error.h"
-#include "kbench/opponent.h"
-#include "kbench/recorded.h"
 #include "kbench/result.h"
 #include "kbench/task.h"
 
@@ -73,7 +72,7 @@ struct EvaluateOptions {
   SamplingPlan plan = {};
   Limits limits = {};
   /// A candidate that passes at preset smoke without overrides is also run at two other sizes of
-  /// its task (kbench/other_sizes.h): its values are checked there, and nothing is timed.
+  /// its task (kbench/task.h): its values are checked there, and nothing is timed.
   /// One that passes, at whichever preset, is run at sizes drawn in secret, too (Result::holds_at);
   /// false: at its own sizes alone.
   bool other_sizes = true;

@@ -77,7 +77,7 @@ struct Feedback {
 };
 
 /// Pure: the same for the same arguments, no file is read. `candidate` may be null where none could
-/// be loaded. What candidate and compiler said is quoted, escaped (kbench/text.h) and cut; the
+/// be loaded. What candidate and compiler said is quoted, escaped (kbench/error.h) and cut; the
 /// candidate's code is not repeated, but for lines that a message is about. docs/feedback.md says
 /// what is told of each verdict.
 Feedback feedback(const Result& result, const Candidate* candidate, const Evidence& evidence,

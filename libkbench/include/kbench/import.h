@@ -38,7 +38,7 @@ std::string_view name_of(ImportObstacle obstacle);  ///< "torch_operator"
 struct ImportFinding {
   ImportObstacle obstacle = ImportObstacle::python;  ///< of what stops the import
   Location at;
-  std::string message;  ///< one line; what it quotes is escaped (kbench/text.h)
+  std::string message;  ///< one line; what it quotes is escaped (kbench/error.h)
 };
 
 struct Imported {

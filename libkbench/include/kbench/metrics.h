@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "kbench/attempt_set.h"
+#include "kbench/attempt.h"
 #include "kbench/result.h"
 #include "kbench/task.h"
 #include "kbench/verdict.h"

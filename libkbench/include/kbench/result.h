@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kbench/task.h"
@@ -51,7 +52,7 @@ struct WrongAt {
 };
 
 /// How a candidate that passed did at further sizes of its task. They are drawn anew for each
-/// evaluation, and are small at every preset (drawn_sizes() in kbench/other_sizes.h).
+/// evaluation, and are small at every preset (drawn_sizes() in kbench/task.h).
 struct HoldsAt {
   int tried = 0;
   int right = 0;
@@ -165,5 +166,19 @@ class ResultWriter {
   bool is_file_ = false;  ///< no pipe and no device
   bool torn_ = false;     ///< half a line could not be taken back
 };
+
+// What a candidate's speed is measured against.
+
+/// What is timed beside a candidate in the same samples. The truth that its values are held to is
+/// the eager baseline's in any case.
+enum class Opponent {
+  eager,          ///< kbench's own baseline: one kernel an operator
+  torch,          ///< PyTorch, called operator by operator
+  torch_compile,  ///< the same through torch.compile
+  best,           ///< the faster of PyTorch's two, found once for each task
+};
+
+std::string_view name_of(Opponent opponent);         ///< "eager", "torch", "torch.compile", "best"
+Opponent opponent_from_name(std::string_view name);  ///< throws kInvalidArgument
 
 }  // namespace kbench

@@ -123,4 +123,9 @@ std::string untried_note(std::span<const LeaderboardRow> rows);
 std::string busy_note(std::span<const LeaderboardRow> rows);
 std::string leaderboard_json(std::span<const LeaderboardRow> rows);
 
+/// `over` / `under`, two independent estimates above 0 with intervals of one confidence: their
+/// distances to the bounds are added as squares, in logarithms. (Donner and Zou's MOVER, which also
+/// takes bounds that do not lie symmetrically about the estimate.)
+Interval ratio_of(const Interval& over, const Interval& under);
+
 }  // namespace kbench

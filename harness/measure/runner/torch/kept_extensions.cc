@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "libkbench/base/files.h"
 #include "libkbench/base/hash.h"
-#include "libkbench/base/unique_fd.h"
 
 namespace kbench::runner {
 namespace {

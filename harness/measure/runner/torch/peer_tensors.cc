@@ -8,7 +8,7 @@
 
 #include "harness/measure/runner/driver_lane.h"
 #include "kbench/error.h"
-#include "libkbench/base/hex.h"
+#include "libkbench/base/hash.h"
 
 namespace kbench::runner {
 

@@ -10,8 +10,7 @@
 #include "harness/measure/runner/lock_in.h"
 #include "harness/measure/runner/write_fault.h"
 #include "kbench/error.h"
-#include "kbench/text.h"
-#include "libkbench/base/hex.h"
+#include "libkbench/base/hash.h"
 
 namespace kbench::runner {
 

@@ -10,7 +10,6 @@
 #include "harness/measure/cuda/driver_list.h"
 #include "harness/measure/runner/torch/torch_host.h"
 #include "kbench/error.h"
-#include "kbench/text.h"
 #include "kbench/variables.h"
 
 namespace kbench::runner {

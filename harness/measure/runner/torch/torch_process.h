@@ -9,7 +9,7 @@
 #include "harness/measure/runner/python_group.h"
 #include "harness/measure/runner/python_interpreter.h"
 #include "harness/measure/runner/python_scratch.h"
-#include "libkbench/base/unique_fd.h"
+#include "libkbench/base/files.h"
 
 namespace kbench::runner {
 

@@ -1,10 +1,9 @@
-#include "libkbench/core/least_work.h"
+#include "libkbench/core/graph_facts.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <vector>
-
-#include "libkbench/core/operator_kinds.h"
 
 namespace kbench {
 namespace {
@@ -125,6 +124,72 @@ LeastWork least_work(const Graph& graph) {
     work.flops += least_flops(node.call);
   }
   return work;
+}
+
+std::vector<int> memory_owners(const Graph& graph) {
+  std::vector<int> owner(graph.values().size());
+  for (size_t id = 0; id < owner.size(); ++id) owner[id] = static_cast<int>(id);
+  for (const Graph::Node& node : graph.nodes()) {
+    if (node.call.op->is_view) owner[node.outputs[0]] = owner[node.inputs[0]];
+  }
+  return owner;
+}
+
+std::vector<int> last_uses(const Graph& graph, const std::vector<int>& owner) {
+  const auto& nodes = graph.nodes();
+  std::vector<int> last(owner.size(), -1);
+  for (size_t n = 0; n < nodes.size(); ++n) {
+    for (const auto* ids : {&nodes[n].inputs, &nodes[n].outputs}) {
+      for (const int id : *ids) last[owner[id]] = static_cast<int>(n);
+    }
+  }
+  for (const int id : graph.outputs()) last[owner[id]] = static_cast<int>(nodes.size());
+  return last;
+}
+
+std::vector<bool> needed_values(const Graph& graph) {
+  std::vector<bool> needed(graph.values().size());
+  for (const int id : graph.outputs()) needed[static_cast<size_t>(id)] = true;
+  for (size_t i = graph.nodes().size(); i-- > 0;) {
+    const Graph::Node& node = graph.nodes()[i];
+    const auto is_needed = [&](int id) { return needed[static_cast<size_t>(id)]; };
+    if (std::ranges::none_of(node.outputs, is_needed)) continue;
+    for (const int id : node.inputs) needed[static_cast<size_t>(id)] = true;
+  }
+  return needed;
+}
+
+bool is_one_of(const std::string& name, std::initializer_list<const char*> names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool is_convolution(const Operator& op) { return op.name.starts_with("conv"); }
+
+Shape convolution_window(const OperatorCall& call) {
+  const Shape& weight = call.inputs[1].shape;
+  return {weight.begin() + 2, weight.end()};
+}
+
+bool is_product(const Operator& op) {
+  return is_one_of(op.name, {"linear", "matmul"}) || is_convolution(op);
+}
+
+bool is_recurrent(const Operator& op) { return is_one_of(op.name, {"lstm", "gru"}); }
+
+bool is_norm(const Operator& op) {
+  return is_one_of(op.name, {"batch_norm", "instance_norm", "group_norm", "layer_norm"});
+}
+
+int64_t terms_of_statistics(const Graph::Node& node) {
+  const Shape& x = node.call.inputs[0].shape;
+  const Attributes& attributes = node.call.attributes;
+  const std::string& name = node.call.op->name;
+  const int64_t all = element_count(x);
+  if (name == "batch_norm") return all / x[1];
+  if (name == "group_norm") return all / (x[0] * attributes.integer("groups"));
+  if (name != "layer_norm") return all / (x[0] * x[1]);
+  const auto dims = static_cast<int64_t>(attributes.integer("dims"));
+  return element_count({x.end() - dims, x.end()});
 }
 
 }  // namespace kbench
