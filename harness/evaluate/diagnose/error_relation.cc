@@ -31,9 +31,8 @@ class Relation {
       return std::isfinite(got_[i]) && std::isfinite(expected_[i]);
     });
     if (!finite) return not_finite();
-    for (const auto step :
-         {&Relation::constant, &Relation::affine, &Relation::function, &Relation::shifted,
-          &Relation::moved, &Relation::along_axes, &Relation::unchanging, &Relation::rearranged}) {
+    for (const auto step : {&Relation::constant, &Relation::affine, &Relation::shifted,
+                            &Relation::moved, &Relation::unchanging, &Relation::rearranged}) {
       const std::string text = (this->*step)();
       if (!text.empty()) return text;
     }
@@ -108,36 +107,6 @@ class Relation {
     return "the right value times " + digits_text(slope, 6) + " plus " + digits_text(intercept, 6);
   }
 
-  /// A known function of the right value, or its inverse.
-  std::string function() const {
-    if (marked_.size() < 2 * kFew) return "";
-    static const struct {
-      const char* name;
-      double (*of)(double);
-    } kFunctions[] = {
-        {"max(v, 0)", [](double v) { return std::max(v, 0.0); }},
-        {"|v|", [](double v) { return std::abs(v); }},
-        {"v * v", [](double v) { return v * v; }},
-        {"sqrt(v)", [](double v) { return std::sqrt(v); }},
-        {"1 / v", [](double v) { return 1 / v; }},
-        {"1 / (1 + exp(-v))", [](double v) { return 1 / (1 + std::exp(-v)); }},
-        {"tanh(v)", [](double v) { return std::tanh(v); }},
-        {"exp(v)", [](double v) { return std::exp(v); }},
-        {"log(v)", [](double v) { return std::log(v); }},
-    };
-    for (const auto& each : kFunctions) {
-      bool forward = true, backward = true;
-      for (const size_t i : marked_) {
-        const double f = each.of(expected_[i]), b = each.of(got_[i]);
-        forward = forward && std::isfinite(f) && near(got_[i], f);
-        backward = backward && std::isfinite(b) && near(expected_[i], b);
-      }
-      if (forward) return std::string(each.name) + " of the right value v";
-      if (backward) return "v where " + std::string(each.name) + " is right";
-    }
-    return "";
-  }
-
   /// Whether the whole output is moved: got[i] == expected[source(i)], where there is a source.
   template <class Source>
   bool taken_from(Source source) const {
@@ -201,43 +170,6 @@ class Relation {
           return "the right values transposed (axes " + std::to_string(a) + " and " +
                  std::to_string(b) + ")";
         }
-      }
-    }
-    return "";
-  }
-
-  /// A factor or an offset for each index along an axis.
-  std::string along_axes() const {
-    // Nearly all: small values may be within the tolerance.
-    if (10 * marked_.size() < 9 * got_.size() || c_.shape.size() < 2) return "";
-    const std::vector<int64_t> strides = strides_of(c_.shape);
-    for (size_t axis = 0; axis < c_.shape.size(); ++axis) {
-      const auto extent = static_cast<size_t>(c_.shape[axis]);
-      if (extent < 2 || got_.size() < kFew * extent) continue;
-      std::vector<double> difference(extent, 0), ge(extent, 0), ee(extent, 0);
-      const auto index = [&](size_t i) {
-        return static_cast<size_t>(static_cast<int64_t>(i) / strides[axis] % c_.shape[axis]);
-      };
-      for (size_t i = 0; i < got_.size(); ++i) {
-        difference[index(i)] += (got_[i] - expected_[i]) * static_cast<double>(extent) /
-                                static_cast<double>(got_.size());
-        ge[index(i)] += got_[i] * expected_[i];
-        ee[index(i)] += expected_[i] * expected_[i];
-      }
-      const auto all = [&](auto value) {
-        for (size_t i = 0; i < got_.size(); ++i) {
-          if (!near(got_[i], value(i))) return false;
-        }
-        return true;
-      };
-      const std::string where = " for each index along axis " + std::to_string(axis);
-      if (all([&](size_t i) { return expected_[i] + difference[index(i)]; })) {
-        return "the right value plus an offset of its own" + where;
-      }
-      if (all([&](size_t i) {
-            return ee[index(i)] > 0 ? expected_[i] * ge[index(i)] / ee[index(i)] : got_[i];
-          })) {
-        return "the right value times a factor of its own" + where;
       }
     }
     return "";

@@ -14,73 +14,6 @@
 
 namespace kbench {
 
-/// Something that happened on the way to an answer.
-struct ModelEvent {
-  enum class Kind {
-    retry,        ///< a try failed; another follows after `seconds`
-    wait,         ///< the same, where the wait is longer than 10 s
-    parameter,    ///< the server refused a parameter, which is renamed or left out from now on
-    connections,  ///< fewer requests, or more again, are under way at once from now on
-    insecure,     ///< a key goes over plain http to another host
-    given_up,     ///< a request stays without an answer
-    model_lost,   ///< no further request to this model will be sent
-  };
-  Kind kind = Kind::retry;
-  std::string model = {};    ///< ModelConfig::name
-  std::string purpose = {};  ///< Ask::purpose; empty where no request is meant
-  std::string text = {};     ///< one line, escaped; never holds a key
-  double seconds = 0;        ///< waited for; 0: nothing is
-  int status = 0;            ///< of HTTP; 0: there was none
-};
-std::string_view name_of(ModelEvent::Kind kind);
-/// One line: {"event": "wait", "model": ..., "purpose": ..., "text": ..., ...}.
-std::string to_json(const ModelEvent& event);
-
-/// Replaceable parts of a model, for tests; those left empty are the real ones.
-struct ModelHooks {
-  /// Called from any thread that asks, never from two at once. Must not ask the model.
-  std::function<void(const ModelEvent&)> event = {};
-  std::function<double()> clock = {};       ///< seconds from any fixed instant
-  std::function<int64_t()> unix_time = {};  ///< seconds since 1970, for dates in headers
-  std::function<double()> uniform = {};     ///< random, in [0, 1); any thread
-  /// Waits; ends early when stop is requested.
-  std::function<void(double seconds, std::stop_token stop)> sleep = {};
-};
-
-/// docs/models.md says how servers differ and what is done about it.
-///
-/// Failures that may pass (408, 409, 425, 429, 500, 502 to 504, 529, connections that break,
-/// answers that end early or are malformed) are tried again after max(Retry-After, a random share
-/// of 1 s * 2^i up to 60 s); 401 to 404 and a spent quota end the model: this and every further
-/// call throws ModelError with Reach::model. A cancelled request throws Reach::request.
-class OpenAiModel : public Model {
- public:
-  /// Throws Error: kInvalidArgument for settings that make no sense, kNotFound where key_env is not
-  /// set. The key is read once, here.
-  explicit OpenAiModel(ModelConfig config, ModelHooks hooks = {});
-  ~OpenAiModel() override;
-  OpenAiModel(const OpenAiModel&) = delete;
-
-  std::string name() const override;
-  const ModelConfig& config() const;
-  Answer ask(const Ask& ask, std::stop_token stop) override;
-
-  /// What the server says it serves (URL/models). Throws ModelError.
-  std::vector<std::string> served(std::stop_token stop);
-
-  /// Requests that may be under way at once by now.
-  int connections() const;
-
- private:
-  class State;
-  std::unique_ptr<State> state_;
-};
-
-/// Keeps this process, environment and all, out of core dumps and out of reach of debuggers of the
-/// same user: for programs that hold a key. OpenAiModel keeps its own copy of a key out of them
-/// whether or not this is called; the environment's and libcurl's buffers it cannot.
-void forbid_core_dumps();
-
 // Which models are asked, where, and how: models.yaml (docs/models.md).
 
 enum class ModelApi {
@@ -147,5 +80,72 @@ std::string to_json(const ModelConfig& config);
 
 /// The cost of an exchange; unset where the usage it depends on is unknown.
 std::optional<double> cost_of(const Usage& usage, const ModelPrice& price);
+
+/// Something that happened on the way to an answer.
+struct ModelEvent {
+  enum class Kind {
+    retry,        ///< a try failed; another follows after `seconds`
+    wait,         ///< the same, where the wait is longer than 10 s
+    parameter,    ///< the server refused a parameter, which is renamed or left out from now on
+    connections,  ///< fewer requests, or more again, are under way at once from now on
+    insecure,     ///< a key goes over plain http to another host
+    given_up,     ///< a request stays without an answer
+    model_lost,   ///< no further request to this model will be sent
+  };
+  Kind kind = Kind::retry;
+  std::string model = {};    ///< ModelConfig::name
+  std::string purpose = {};  ///< Ask::purpose; empty where no request is meant
+  std::string text = {};     ///< one line, escaped; never holds a key
+  double seconds = 0;        ///< waited for; 0: nothing is
+  int status = 0;            ///< of HTTP; 0: there was none
+};
+std::string_view name_of(ModelEvent::Kind kind);
+/// One line: {"event": "wait", "model": ..., "purpose": ..., "text": ..., ...}.
+std::string to_json(const ModelEvent& event);
+
+/// Replaceable parts of a model, for tests; those left empty are the real ones.
+struct ModelHooks {
+  /// Called from any thread that asks, never from two at once. Must not ask the model.
+  std::function<void(const ModelEvent&)> event = {};
+  std::function<double()> clock = {};       ///< seconds from any fixed instant
+  std::function<int64_t()> unix_time = {};  ///< seconds since 1970, for dates in headers
+  std::function<double()> uniform = {};     ///< random, in [0, 1); any thread
+  /// Waits; ends early when stop is requested.
+  std::function<void(double seconds, std::stop_token stop)> sleep = {};
+};
+
+/// docs/models.md says how servers differ and what is done about it.
+///
+/// Failures that may pass (408, 409, 425, 429, 500, 502 to 504, 529, connections that break,
+/// answers that end early or are malformed) are tried again after max(Retry-After, a random share
+/// of 1 s * 2^i up to 60 s); 401 to 404 and a spent quota end the model: this and every further
+/// call throws ModelError with Reach::model. A cancelled request throws Reach::request.
+class OpenAiModel : public Model {
+ public:
+  /// Throws Error: kInvalidArgument for settings that make no sense, kNotFound where key_env is not
+  /// set. The key is read once, here.
+  explicit OpenAiModel(ModelConfig config, ModelHooks hooks = {});
+  ~OpenAiModel() override;
+  OpenAiModel(const OpenAiModel&) = delete;
+
+  std::string name() const override;
+  const ModelConfig& config() const;
+  Answer ask(const Ask& ask, std::stop_token stop) override;
+
+  /// What the server says it serves (URL/models). Throws ModelError.
+  std::vector<std::string> served(std::stop_token stop);
+
+  /// Requests that may be under way at once by now.
+  int connections() const;
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+/// Keeps this process, environment and all, out of core dumps and out of reach of debuggers of the
+/// same user: for programs that hold a key. OpenAiModel keeps its own copy of a key out of them
+/// whether or not this is called; the environment's and libcurl's buffers it cannot.
+void forbid_core_dumps();
 
 }  // namespace kbench
