@@ -11,6 +11,7 @@
 #include "kbench/baseline.h"
 #include "kbench/golden.h"
 #include "tests/program/run_program.h"
+#include "tests/read_npy.h"
 
 namespace kbench {
 namespace {
@@ -73,13 +74,13 @@ TEST_F(Dev, ReferenceDumpsTensorsThatReadBack) {
   const Said said =
       dev("reference 1/19 --input-seed 24301 --set batch_size=3 --set dim=5 --dump d");
   ASSERT_EQ(said.code, 0) << said.err;
-  const Tensor x = read_npy(folder_ / "d/x.npy");
-  const Tensor output = read_npy(folder_ / "d/output.npy");
+  const Tensor x = test::read_npy(folder_ / "d/x.npy");
+  const Tensor output = test::read_npy(folder_ / "d/output.npy");
   ASSERT_EQ(x.type(), (TensorType{DType::f32, {3, 5}}));
   ASSERT_EQ(output.type(), x.type());
   for (int64_t i = 0; i < x.elements(); ++i) EXPECT_EQ(output.at(i), std::max(x.at(i), 0.0));
   EXPECT_EQ(dev("reference 1/19 --compute f64 --dump d64").code, 0);
-  EXPECT_EQ(read_npy(folder_ / "d64/output.npy").dtype(), DType::f64);
+  EXPECT_EQ(test::read_npy(folder_ / "d64/output.npy").dtype(), DType::f64);
 }
 
 TEST_F(Dev, ReferenceLeavesNoHalfFile) {

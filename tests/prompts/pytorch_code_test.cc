@@ -24,6 +24,7 @@
 #include "tests/core/task_parameters.h"
 #include "tests/golden/golden_data.h"
 #include "tests/golden/golden_odd.h"
+#include "tests/read_npy.h"
 #include "tests/support/needs_torch.h"
 
 namespace kbench {
@@ -126,7 +127,7 @@ class PytorchCode : public ::testing::TestWithParam<Task> {
     }
     ASSERT_EQ(answer, "done") << program;
     for (size_t i = 0; i < expected.size(); ++i) {
-      outputs.push_back(read_npy(folder.path(std::to_string(i) + ".npy")));
+      outputs.push_back(test::read_npy(folder.path(std::to_string(i) + ".npy")));
       const std::string difference = difference_of(outputs[i], expected[i]);
       EXPECT_TRUE(difference.empty()) << graph.output_name(i) << " " << difference << "\n"
                                       << program;
