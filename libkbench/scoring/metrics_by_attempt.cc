@@ -107,8 +107,8 @@ std::vector<ByAttempt> by_attempt(const AttemptSet& set, uint32_t model, const M
       at.lost += static_cast<int>(lost[i]);
     }
     open = at.chains - at.good - at.lost;
-    const Interval below = bootstrap.ratio(good, chains).interval;
-    const Interval above = at.lost == 0 ? below : bootstrap.ratio(high, chains).interval;
+    const Interval below = bootstrap.ratio(good, chains);
+    const Interval above = at.lost == 0 ? below : bootstrap.ratio(high, chains);
     at.share = {below.point, above.point};
     at.interval = {below.low, below.point, above.high};
   }

@@ -155,7 +155,7 @@ Bootstrap::Bootstrap(std::span<const int> strata, int resamples, uint64_t seed)
 }
 
 template <class Statistic>
-Bootstrap::Spread Bootstrap::spread(double point, Statistic statistic) const {
+Interval Bootstrap::spread(double point, Statistic statistic) const {
   const size_t count = picks_.size() / tasks_;
   std::vector<double> found(count);
   tbb::parallel_for(size_t{0}, count / kTogether, [&](size_t block) {
@@ -168,20 +168,16 @@ Bootstrap::Spread Bootstrap::spread(double point, Statistic statistic) const {
     found[r] = statistic.template operator()<1>(picks_.data() + r * tasks_)[0];
   }
   std::erase_if(found, [](double value) { return std::isnan(value); });
-  if (found.empty()) return {{point, point, point}, 0};
-  double sum = 0, squares = 0;
-  for (const double value : found) sum += value;
-  const double mean = sum / double(found.size());
-  for (const double value : found) squares += (value - mean) * (value - mean);
+  if (found.empty()) return {point, point, point};
   std::ranges::sort(found);
   const auto rank = [&](double share) {
     const auto last = static_cast<double>(found.size() - 1);
     return found[static_cast<size_t>(std::lround(share * last))];
   };
-  return {{rank(0.025), point, rank(0.975)}, std::sqrt(squares / double(found.size()))};
+  return {rank(0.025), point, rank(0.975)};
 }
 
-Bootstrap::Spread Bootstrap::mean(std::span<const double> values) const {
+Interval Bootstrap::mean(std::span<const double> values) const {
   if (values.size() != tasks_) {
     throw Error(ErrorCode::kInvalidArgument, "a bootstrap needs a value a task");
   }
@@ -195,8 +191,8 @@ Bootstrap::Spread Bootstrap::mean(std::span<const double> values) const {
   });
 }
 
-Bootstrap::Spread Bootstrap::ratio(std::span<const double> numerators,
-                                   std::span<const double> denominators) const {
+Interval Bootstrap::ratio(std::span<const double> numerators,
+                          std::span<const double> denominators) const {
   if (numerators.size() != tasks_ || denominators.size() != tasks_) {
     throw Error(ErrorCode::kInvalidArgument, "a bootstrap needs a value a task");
   }

@@ -78,8 +78,8 @@ class ExpectedWorth {
   /// 95% over tasks, and no narrower than what the measurements themselves leave open.
   Interval interval(const Bootstrap& bootstrap) const {
     const double count = double(worth_.size());
-    const Interval over_tasks = bootstrap.mean(worth_).interval;
-    const Interval as_measured = bootstrap.mean(measured_).interval;
+    const Interval over_tasks = bootstrap.mean(worth_);
+    const Interval as_measured = bootstrap.mean(measured_);
     return {std::min(over_tasks.low, over_tasks.point - std::sqrt(below_) / count),
             over_tasks.point,
             std::max(as_measured.high, as_measured.point + std::sqrt(above_) / count)};
@@ -152,8 +152,8 @@ Score mean_share(std::span<const std::optional<Share>> shares, const Bootstrap& 
     }
   }
   if (score.undefined > 0) return score;
-  const Interval below = bootstrap.mean(low).interval;
-  const Interval above = low == high ? below : bootstrap.mean(high).interval;
+  const Interval below = bootstrap.mean(low);
+  const Interval above = low == high ? below : bootstrap.mean(high);
   score.value = Share{below.point, above.point};
   score.interval = {below.low, below.point, above.high};
   return score;

@@ -92,7 +92,7 @@ PairedComparison compare_models(const AttemptSet& set, uint32_t first, uint32_t 
   }
   result.p = mcnemar_exact(result.only_first, result.only_second);
   if (low.size() == a.size()) {
-    const Interval below = bootstrap.mean(low).interval, above = bootstrap.mean(high).interval;
+    const Interval below = bootstrap.mean(low), above = bootstrap.mean(high);
     result.difference = Interval{below.low, (below.point + above.point) / 2, above.high};
   }
   return result;

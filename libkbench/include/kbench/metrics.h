@@ -65,20 +65,16 @@ class Bootstrap {
   /// The stratum of each task. Throws kInvalidArgument when there are none.
   explicit Bootstrap(std::span<const int> strata, int resamples = kResamples, uint64_t seed = 1);
 
-  struct Spread {
-    Interval interval;  ///< 2.5th percentile, the number itself, 97.5th
-    double standard_error = 0;
-  };
-  /// The spread of the mean; one value per task.
-  Spread mean(std::span<const double> values) const;
-  /// The spread of sum / sum; resamples with a denominator of 0 are left out.
-  Spread ratio(std::span<const double> numerators, std::span<const double> denominators) const;
+  /// 2.5th percentile of the mean, the mean itself, 97.5th; one value per task.
+  Interval mean(std::span<const double> values) const;
+  /// The same of sum / sum; resamples with a denominator of 0 are left out.
+  Interval ratio(std::span<const double> numerators, std::span<const double> denominators) const;
 
   size_t tasks() const { return tasks_; }
 
  private:
   template <class Statistic>
-  Spread spread(double point, Statistic statistic) const;
+  Interval spread(double point, Statistic statistic) const;
 
   size_t tasks_ = 0;
   std::vector<uint32_t> picks_;  ///< tasks_ a resample
