@@ -1,4 +1,4 @@
-// Sizes, distributions and constants as `kbench show` words them.
+// Sizes, distributions, constants and tolerances in words.
 #pragma once
 
 #include <map>

@@ -256,7 +256,11 @@ std::string folded_listing(const Task& task, const Graph& graph) {
   out << "work\n  " << scaled_text(graph.flops()) << "FLOP, at least "
       << scaled_text(graph.least_bytes()) << "B moved (inputs, parameters, constants and outputs "
       << "once)\n";
-  out << "tolerance\n  " << rule_in_words(task, graph.dtype()) << "\n";
+  const bool exact = std::ranges::all_of(
+      graph.outputs(), [&](int id) { return graph.value(id).type.dtype == DType::i64; });
+  out << "tolerance\n  "
+      << (exact ? "none: every element is the very number" : rule_in_words(task, graph.dtype()))
+      << "\n";
   return out.str();
 }
 

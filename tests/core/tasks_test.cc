@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(Tasks, BuildAtEveryPresetAndDescribeThemselves) {
+TEST(Tasks, BuildAtEveryPreset) {
   std::set<TaskId> ids;
   for (const Task& task : tasks()) {
     EXPECT_TRUE(ids.insert(task.id).second) << to_string(task.id);
@@ -20,8 +20,6 @@ TEST(Tasks, BuildAtEveryPresetAndDescribeThemselves) {
       const auto graph = build_graph(task, preset);
       EXPECT_FALSE(graph->outputs().empty()) << to_string(task.id);
       EXPECT_GT(graph->flops(), 0) << to_string(task.id);
-      const std::string text = describe(task, *graph);
-      for (const auto& node : graph->nodes()) EXPECT_THAT(text, HasSubstr(node.call.op->name));
     }
   }
 }

@@ -2,6 +2,7 @@
 #include "harness/frontends/capi/answer.h"
 #include "kbench/candidate.h"
 #include "kbench/certificate.h"
+#include "kbench/listing.h"
 #include "kbench/prompts.h"
 #include "kbench/task.h"
 #include "kbench/task_file.h"
@@ -41,7 +42,7 @@ kbench_status kbench_show(const char* text, char** out) {
     const auto graph = build_graph(task_at(task.id, capi::preset_of(request),
                                            capi::overrides_of(request), capi::dtype_of(request)));
     json shown = {{"facts", json::parse(facts_json(task, *graph))},
-                  {"text", describe(task, *graph)}};
+                  {"text", folded_listing(task, *graph)}};
     if (request.has("candidate") && request["candidate"].boolean()) {
       shown["candidate"] = eager_candidate_yaml(task, *graph);
     }

@@ -1,6 +1,5 @@
 #include <cstdio>
 #include <memory>
-#include <variant>
 
 #include "harness/frontends/program/options.h"
 #include "harness/frontends/program/terminal.h"
@@ -81,21 +80,10 @@ const std::string& algebra_of(const Task& task) {
   throw Error(ErrorCode::kNotFound, to_string(task.id) + " has no known rewriting");
 }
 
-/// The names of the sizes in a manifest.
-std::string names_text(const Graph& graph) {
-  std::string names;
-  for (const auto& [name, value] : trial::sizes_of(graph)) {
-    const auto* const list = std::get_if<std::vector<int64_t>>(&value);
-    if (list == nullptr) {
-      names += (names.empty() ? "" : ", ") + name;
-    } else if (!list->empty()) {
-      names += (names.empty() ? "" : ", ") + name + "[0]";
-      if (list->size() > 1) names += " to " + name + "[" + std::to_string(list->size() - 1) + "]";
-    }
-  }
-  return "\nin a manifest's expressions\n  " + (names.empty() ? "no shape variables" : names) +
-         "; in a shader KB_<name>. A device's numbers: kbench devices --limits\n";
-}
+/// Where the listing's names can be used.
+constexpr const char* kUseOfNames =
+    "\nin a manifest's expressions\n  the shape variables; in a shader KB_<name>. A device's "
+    "numbers: kbench devices --limits\n";
 
 /// The sizes that running verbs would take on this device; empty without a device.
 std::string preset_text(const Task& task, const ShowOptions& options) {
@@ -141,7 +129,7 @@ int run_show(const ShowOptions& options) {
                            : options.task_file ? file_text(task, *graph, options)
                            : options.json
                                ? facts_json(task, *graph)
-                               : describe(task, *graph) + names_text(*graph) +
+                               : folded_listing(task, *graph) + kUseOfNames +
                                      preset_text(task, options) + recorded_text(task, options) +
                                      check_text(task, options) + algebra_text(task, options);
   say(text.ends_with('\n') ? text : text + "\n");

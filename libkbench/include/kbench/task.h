@@ -156,10 +156,6 @@ std::string init_inputs(const TaskId& task);
 /// bias_shape = (64,)".
 std::string init_inputs_text(const TaskId& task, const Variables& variables);
 
-/// The task for a reader who has never seen the original: signature, shapes, operators in order
-/// with their formulas, FLOPs, bytes.
-std::string describe(const Task& task, const Graph& graph);
-
 // Further sizes of a task, at which a candidate that is right in general is right too.
 
 /// Values to set in place of the task's own: at most two sets, the same for a task every time.
