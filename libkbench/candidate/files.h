@@ -25,8 +25,11 @@ void check_size(const std::string& path, size_t bytes, size_t most);
 [[noreturn]] void too_many_files();
 [[noreturn]] void too_many_bytes();
 
-/// A ModelNew file's name; whether its text defines ModelNew.
+/// Whether a name is that of a ModelNew file.
 bool is_model_file(const std::string& name);
+/// Whether a Python module's text gives ModelNew a meaning in its own scope, line by line: by a
+/// class, a function, an assignment or an import, which may stand below an `if`, a `try` and the
+/// like. Comments, long strings and what is inside of classes and functions do not count.
 bool defines_model(const std::string& text);
 /// The task of a ModelNew file: what a line "# task: level1/19" in it names, else what its name
 /// does ("level_1_problem_19_sample_0.py", "level1/19_ReLU.py"); nothing if neither names one.
@@ -73,15 +76,6 @@ class CandidateReader {
   std::set<std::string> absent_;
   size_t bytes_ = 0;
 };
-
-// Which names a Python module's text gives a meaning, as far as that can be said without running
-// it.
-
-/// Whether the text binds the name in the module's own scope: by a class, a function, an assignment
-/// or an import, which may stand below an `if`, a `try` and the like. Read as Python's grammar
-/// divides it into tokens and lines, so that strings, comments and what is inside of classes and
-/// functions do not count. A byte order mark is skipped.
-bool binds_name(std::string_view python, std::string_view name);
 
 /// The text without the byte order mark that it may begin with.
 std::string_view without_byte_order_mark(std::string_view text);
