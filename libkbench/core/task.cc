@@ -5,7 +5,6 @@
 #include <cmath>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -106,28 +105,6 @@ int take_level(std::string_view& text) {
   if (!read_number(folder, level)) return 0;
   text.remove_prefix(slash + 1);
   return level;
-}
-
-/// "; did you mean 'level1/19'?" for what has a task's numbers and other signs about them, as in
-/// "level1-19" and "1/19/".
-std::string task_of_numbers(std::string_view text, std::span<const Task> suite) {
-  std::string rest = plain(text);
-  std::ranges::replace(rest, '_', ' ');
-  const bool says_level = rest.starts_with("level");
-  if (says_level) rest.erase(0, 5);
-  if (rest.find_first_not_of("0123456789 ") != rest.npos) return "";
-  std::istringstream words(rest);
-  int level = 0, number = 0;
-  words >> level;
-  if (level == 0) return "";
-  const auto same_level = [&](const Task& task) { return task.id.level == level; };
-  if (words >> number) {
-    const bool there = std::ranges::find(suite, TaskId{level, number}, &Task::id) != suite.end();
-    return there ? "; did you mean '" + to_string(TaskId{level, number}) + "'?" : "";
-  }
-  return (says_level || text.ends_with('/')) && std::ranges::any_of(suite, same_level)
-             ? "; did you mean 'level" + std::to_string(level) + "/*'?"
-             : "";
 }
 
 }  // namespace
@@ -277,10 +254,9 @@ const Task& task_of_name(std::string_view text, std::span<const Task> suite) {
   for (const Task& task : suite) {
     if (in_level(task)) names.push_back(plain(task.name));
   }
-  const std::string meant = task_of_numbers(text, suite);
   throw Error(
       ErrorCode::kNotFound,
-      "'" + shown(text) + "' is not a task" + (meant.empty() ? suggestion(name, names) : meant) +
+      "'" + shown(text) + "' is not a task" + suggestion(name, names) +
           "; write level1/19, 1/19 or a name (`kbench list`), 1/* for a level, 1/1-9 for a range");
 }
 
