@@ -15,7 +15,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json three_digits(double value) { return Json::parse(digits_text(value, 3)); }
+/// Three digits; JSON has no infinity.
+Json three_digits(double value) {
+  return std::isfinite(value) ? Json::parse(digits_text(value, 3)) : nullptr;
+}
 
 }  // namespace
 
@@ -25,16 +28,8 @@ KBENCH_OPTIONAL_FIELDS(KindTally, dead, no_room, nearest, left)
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-/// Three digits; JSON has no infinity.
-Json from_number(double value) {
-  if (!std::isfinite(value)) return nullptr;
-  return Json::parse(digits_text(value, 3));
-}
-
 Json from_margin(const Margin& margin) {
-  return {{"margin", from_number(margin.margin)},
+  return {{"margin", three_digits(margin.margin)},
           {"rule", margin.rule},
           {"description", margin.description}};
 }

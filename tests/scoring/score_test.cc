@@ -167,24 +167,6 @@ TEST(GeometricMean, MatchesKnownValues) {
   EXPECT_EQ(geometric_mean(with_nan), 0);
 }
 
-TEST(PassAtK, MatchesKnownValues) {
-  EXPECT_NEAR(pass_at_k(10, 3, 5), 0.9166667, 1e-7);
-  EXPECT_NEAR(pass_at_k(20, 4, 10), 0.9566563, 1e-7);
-  EXPECT_NEAR(pass_at_k(20, 1, 19), 0.95, 1e-12);
-  EXPECT_NEAR(pass_at_k(200, 41, 10), 0.9050411820, 1e-9);
-  EXPECT_EQ(pass_at_k(5, 0, 1), 0);
-  EXPECT_EQ(pass_at_k(5, 5, 1), 1);
-  EXPECT_EQ(pass_at_k(5, 2, 4), 1);
-  EXPECT_DOUBLE_EQ(pass_at_k(8, 3, 1), 3.0 / 8);
-}
-
-TEST(PassAtK, RefusesWhatCannotBe) {
-  EXPECT_THROW(pass_at_k(5, 6, 1), Error);
-  EXPECT_THROW(pass_at_k(5, -1, 1), Error);
-  EXPECT_THROW(pass_at_k(5, 1, 0), Error);
-  EXPECT_THROW(pass_at_k(5, 1, 6), Error);
-}
-
 TEST(IntervalRatio, AddsDistancesInLogarithmsAsSquares) {
   const Interval exact = ratio_of({3, 3, 3}, {2, 2, 2});
   EXPECT_DOUBLE_EQ(exact.point, 1.5);
