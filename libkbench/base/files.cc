@@ -6,18 +6,12 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <string_view>
 #include <system_error>
-#include <utility>
-
-#include "kbench/error.h"
 
 namespace kbench {
 namespace {

@@ -2,8 +2,6 @@
 
 #include <openssl/evp.h>
 
-#include <cstdint>
-
 #include "kbench/error.h"
 
 namespace kbench {

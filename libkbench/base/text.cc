@@ -1,18 +1,13 @@
 #include "libkbench/base/text.h"
 
-#include <algorithm>
 #include <array>
-#include <cctype>
-#include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <iterator>
 #include <numeric>
 #include <utility>
-#include <vector>
 
 #include "kbench/candidate_limits.h"
-#include "kbench/error.h"
 #include "libkbench/base/enum_names.h"
 #include "libkbench/base/json_text.h"
 

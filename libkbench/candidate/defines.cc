@@ -7,7 +7,6 @@
 #include <optional>
 #include <set>
 #include <string_view>
-#include <vector>
 
 #include "kbench/candidate_limits.h"
 #include "kbench/error.h"

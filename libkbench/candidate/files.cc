@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <optional>
 #include <sstream>
 
 #include "kbench/candidate.h"
 #include "kbench/candidate_limits.h"
-#include "kbench/error.h"
 #include "libkbench/base/text.h"
 
 namespace kbench {

@@ -4,8 +4,6 @@
 #include <cstddef>
 #include <filesystem>
 #include <optional>
-#include <utility>
-#include <vector>
 
 #include "kbench/candidate_limits.h"
 #include "kbench/candidate_source.h"

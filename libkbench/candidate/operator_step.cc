@@ -1,6 +1,5 @@
 // A built-in operator as a candidate's step: operands, attributes and the shape rule.
 #include <algorithm>
-#include <limits>
 #include <variant>
 
 #include "kbench/candidate_limits.h"

@@ -1,8 +1,6 @@
 // A candidate against a task's sizes: names, expressions, shapes.
 #include <algorithm>
-#include <bit>
 #include <cstring>
-#include <limits>
 
 #include "kbench/candidate_limits.h"
 #include "libkbench/base/text.h"

@@ -3,7 +3,6 @@
 #include <openssl/evp.h>
 
 #include <climits>
-#include <utility>
 
 namespace kbench {
 namespace {

@@ -1,7 +1,6 @@
 // Numbers that steps hand to kernels: a shader's uniform blocks, the launch and arguments of CUDA.
 #include <bit>
 #include <cstring>
-#include <limits>
 
 #include "kbench/candidate_limits.h"
 #include "libkbench/base/text.h"

@@ -6,9 +6,7 @@
 #include <array>
 #include <iterator>
 #include <map>
-#include <optional>
 #include <sstream>
-#include <string_view>
 
 #include "kbench/candidate_limits.h"
 #include "libkbench/base/text.h"

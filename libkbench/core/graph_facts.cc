@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <string>
-#include <vector>
 
 namespace kbench {
 namespace {

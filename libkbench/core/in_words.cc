@@ -1,11 +1,9 @@
 #include "libkbench/core/in_words.h"
 
 #include <algorithm>
-#include <map>
 #include <sstream>
 
 #include "kbench/error.h"
-#include "kbench/task.h"
 #include "libkbench/base/text.h"
 
 namespace kbench {

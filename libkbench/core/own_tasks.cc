@@ -6,13 +6,11 @@
 #include <charconv>
 #include <iomanip>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <sstream>
 
 #include "kbench/error.h"
 #include "kbench/random.h"
-#include "kbench/task.h"
 
 namespace kbench {
 namespace {

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <optional>
 #include <set>
-#include <string>
-#include <vector>
 
 #include "kbench/error.h"
 #include "libkbench/base/text.h"

@@ -4,7 +4,6 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "kbench/model.h"
 #include "libkbench/base/enum_names.h"
 #include "libkbench/base/files.h"
 #include "libkbench/base/hash.h"

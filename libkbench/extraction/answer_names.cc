@@ -1,7 +1,6 @@
 #include "libkbench/extraction/answer_names.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 
 #include "kbench/candidate_limits.h"

@@ -1,8 +1,6 @@
 #include "kbench/extract.h"
 
 #include <algorithm>
-#include <cctype>
-#include <optional>
 #include <set>
 #include <utility>
 

@@ -1,7 +1,6 @@
 #include "kbench/feedback.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 
 #include "kbench/error.h"

@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cmath>
 #include <fstream>
-#include <string_view>
 
 #include "kbench/error.h"
 #include "libkbench/base/enum_names.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "kbench/error.h"
 #include "libkbench/base/files.h"
 #include "libkbench/base/text.h"
 #include "libkbench/core/variables_json.h"

@@ -1,7 +1,6 @@
 // From YAML to a TaskFile.
 #include <algorithm>
 #include <bit>
-#include <cctype>
 #include <cmath>
 #include <limits>
 #include <sstream>

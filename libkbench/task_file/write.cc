@@ -1,10 +1,8 @@
 // Graphs of one computation, one for each preset, as a task's file.
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
 #include <cstring>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>

@@ -1,6 +1,5 @@
 // What a manifest says of kernels that others wrote: their macros, and numbers of the device; and
 // what it must not say any more.
-#include <cstring>
 
 #include "kbench/ops.h"
 #include "tests/candidate/support.h"

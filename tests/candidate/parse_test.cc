@@ -1,5 +1,4 @@
 #include "tests/candidate/support.h"
-#include "tests/error_of.h"
 
 namespace kbench {
 namespace {

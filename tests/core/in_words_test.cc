@@ -5,8 +5,6 @@
 
 #include <limits>
 
-#include "kbench/task.h"
-
 namespace kbench {
 namespace {
 

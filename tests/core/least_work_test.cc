@@ -1,10 +1,8 @@
 // The work that no right kernel can leave undone.
-#include "libkbench/core/graph_facts.h"
-
 #include <gtest/gtest.h>
 
-#include "kbench/ops.h"
 #include "kbench/task.h"
+#include "libkbench/core/graph_facts.h"
 
 namespace kbench {
 namespace {

@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <optional>
-
 #include "kbench/candidate_source.h"
 #include "kbench/error.h"
 #include "tests/candidate/support.h"

@@ -1,6 +1,5 @@
 // Golden files, plain and compressed, and a graph held against what they say.
 #include "kbench/golden.h"
-#include "kbench/task.h"
 #include "tests/fuzz/fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <limits>
-
 #include "kbench/error.h"
 #include "libkbench/scoring/attempt_json.h"
 

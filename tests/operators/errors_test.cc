@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <functional>
-#include <set>
 
 #include "kbench/ops.h"
 #include "tests/error_of.h"

@@ -1,6 +1,5 @@
 // Pooling by walking its windows. A tap counts a comparison or an addition wherever it falls.
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "tests/operators/definition.h"

@@ -1,8 +1,5 @@
 #include <malloc.h>
 
-#include <functional>
-#include <memory>
-
 #include "kbench/error.h"
 #include "kbench/ops.h"
 #include "kbench/reference.h"

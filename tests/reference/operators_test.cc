@@ -1,6 +1,5 @@
 // What the table of operators (tests/operators) does not show of the reference: every value of a
 // format, the ends of a type, indices outside, long sums, and where a row lies.
-#include <array>
 
 #include "kbench/error.h"
 #include "reference/call.h"

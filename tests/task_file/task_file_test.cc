@@ -9,7 +9,6 @@
 #include <fstream>
 #include <limits>
 #include <memory>
-#include <string>
 
 #include "kbench/error.h"
 #include "kbench/ops.h"
