@@ -247,14 +247,6 @@ void require_dtype(const Candidate& candidate, DType dtype) {
                   std::string(name_of(dtype)) + "; --dtype " + names.front() + " asks for another");
 }
 
-int64_t ResolvedCandidate::temporary_bytes() const {
-  int64_t total = 0;
-  for (const BufferSlot& slot : buffers) {
-    if (slot.kind == BufferSlot::Kind::temporary) total += slot.type.bytes();
-  }
-  return total;
-}
-
 ResolvedCandidate resolve(const Candidate& candidate, const Graph& graph,
                           const DeviceNumbers& device) {
   return CandidateResolver(candidate, graph, device).resolve();

@@ -156,7 +156,6 @@ TEST_F(Repeats, DataAreNumbersOfABufferAtTheTasksSizes) {
   EXPECT_EQ(r.buffers[4].type, (TensorType{DType::f32, {3}}));
   EXPECT_EQ(r.buffers[5].type, (TensorType{DType::i64, {1}}));
   EXPECT_THAT(r.buffers[5].words, ElementsAre(0xfffffffe, 0xffffffff));
-  EXPECT_EQ(r.temporary_bytes(), 0);
 }
 
 TEST_F(Repeats, DataThatCannotBeAreErrorsWithTheirPlace) {

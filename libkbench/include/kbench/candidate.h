@@ -265,7 +265,6 @@ struct ResolvedCandidate {
   std::vector<ResolvedKernel> kernels;
   std::vector<ResolvedStep> setup;
   std::vector<ResolvedStep> dispatch;
-  int64_t temporary_bytes() const;
 };
 
 /// The numbers of the device that expressions can use, by name; docs/candidate-reference.md has
