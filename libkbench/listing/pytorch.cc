@@ -1,5 +1,6 @@
 // The graph as a Python module that uses torch. kbench only prints it; tests run it.
 #include <algorithm>
+#include <functional>
 #include <initializer_list>
 #include <map>
 #include <set>
@@ -8,6 +9,7 @@
 
 #include "kbench/error.h"
 #include "kbench/listing.h"
+#include "libkbench/base/text.h"
 #include "libkbench/listing/printer.h"
 
 namespace kbench {
@@ -190,9 +192,7 @@ class Code : public Printer {
   }
 
   static std::string joined(const std::vector<std::string>& texts) {
-    std::string all;
-    for (const std::string& text : texts) all += (all.empty() ? "" : ", ") + text;
-    return all;
+    return listed(texts, std::identity());
   }
 
   /// "(1, 2)" without its parentheses.

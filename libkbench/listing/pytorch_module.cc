@@ -188,10 +188,8 @@ std::string pytorch_problem(const Task& task, const Graph& graph) {
   const auto parameters = graph.values_of(Graph::Kind::parameter);
   const auto constants = graph.values_of(Graph::Kind::constant);
   const auto inputs = graph.values_of(Graph::Kind::input);
-  std::string names;
-  for (const auto& [id, name] : listing::inputs_in_python(graph)) {
-    names += (names.empty() ? "" : ", ") + name;
-  }
+  const std::string names =
+      listed(listing::inputs_in_python(graph), [](const auto& input) { return input.second; });
   text +=
       "\n\ndef symmetric(x):\n"
       "  return (x + x.T) / 2\n"

@@ -177,11 +177,7 @@ class TaskFileReader {
   static DrawnFrom drawn(const Sourced& text) {
     DrawnFrom result;
     result.at = text.at;
-    const auto trimmed = [](std::string_view word) {
-      while (word.starts_with(' ')) word.remove_prefix(1);
-      while (word.ends_with(' ')) word.remove_suffix(1);
-      return std::string(word);
-    };
+    const auto trimmed = [](std::string_view word) { return std::string(kbench::trimmed(word)); };
     // Commas outside of parentheses part the drawing from what follows it, inside its numbers.
     std::vector<std::string> parts(1), numbers(1);
     int depth = 0;
