@@ -52,7 +52,6 @@ Role role_from(const std::string& name) {
 std::string to_json(const Exchange& exchange) {
   const Answer& answer = exchange.answer;
   Json json = {{"model", exchange.model}};
-  if (!exchange.answered_by.empty()) json["answered_by"] = exchange.answered_by;
   json["task"] = to_string(exchange.task);
   json["sample"] = exchange.sample;
   json["attempt"] = exchange.attempt;
@@ -80,7 +79,6 @@ Exchange exchange_from_json(const std::string& line) {
   Exchange exchange;
   Answer& answer = exchange.answer;
   exchange.model = json["model"].text();
-  exchange.answered_by = text_or_empty(json, "answered_by");
   exchange.task = json["task"].as(parse_task_id);
   exchange.sample = json["sample"].small_integer();
   exchange.attempt = json["attempt"].small_integer();

@@ -11,9 +11,9 @@ namespace kbench {
 
 KBENCH_FIELDS(Usage, input, cached, output, reasoning)
 // In the order of the line.
-KBENCH_FIELDS(Attempt, model, answered_by, task, sample, attempt, parent, outcome, leniencies,
-              candidate, candidate_hash, verdict, preset, device, speedup, feedback_hash,
-              prompt_hash, usage, cost, seconds, operator_steps, general)
+KBENCH_FIELDS(Attempt, model, task, sample, attempt, parent, outcome, leniencies, candidate,
+              candidate_hash, verdict, preset, device, speedup, feedback_hash, prompt_hash, usage,
+              cost, seconds, operator_steps, general)
 KBENCH_OPTIONAL_FIELDS(Attempt, general)
 
 /// Whether the interval holds its point, and what passed is a candidate with a speedup.

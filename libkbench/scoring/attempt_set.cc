@@ -97,15 +97,11 @@ uint32_t AttemptSet::number_of(const std::string& model) {
   return entry->second;
 }
 
-void AttemptSet::add(const Attempt& a) {
-  const uint32_t model = number_of(a.model);
-  add(a, model, a.answered_by.empty() ? model : number_of(a.answered_by));
-}
+void AttemptSet::add(const Attempt& a) { add(a, number_of(a.model)); }
 
-void AttemptSet::add(const Attempt& a, uint32_t model, uint32_t answered_by, int64_t place) {
+void AttemptSet::add(const Attempt& a, uint32_t model, int64_t place) {
   AttemptRow& row = rows_.emplace_back();
   row.model = model;
-  row.answered_by = answered_by;
   row.task = a.task;
   row.sample = a.sample;
   row.attempt = a.attempt;

@@ -12,8 +12,7 @@ std::string run_file_name(const TaskId& task);
 /// A model's name as a folder's: what is not [A-Za-z0-9._+-] becomes '_', and one more stands
 /// before a leading dot.
 std::string run_folder_name(const std::string& model);
-/// An attempt's folder, relative to the run: "candidates/coder/level1_019/s03/a2". `model` is a
-/// chain's: a model's name, or a relay's.
+/// An attempt's folder, relative to the run: "candidates/coder/level1_019/s03/a2".
 std::string run_attempt_folder(const std::string& model, const TaskId& task, int sample,
                                int attempt);
 

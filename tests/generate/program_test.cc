@@ -2,15 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -206,7 +202,7 @@ class ModuleVerbs : public ModelVerbs {
   }
   /// PyTorch takes seconds to start. `from`: where answers come from.
   Said generate_module(const std::string& run, const std::string& more,
-                       const std::string& from = "--models models.yaml --jobs 1") const {
+                       const std::string& from = "--models models.yaml") const {
     return kbench("generate " + run + " " + from + " --task 1/19 --language torch --samples 1 " +
                   more + " --compile-seconds 60" KBENCH_SHORTLY);
   }
@@ -277,9 +273,10 @@ TEST_F(ModuleVerbs, AskForAModuleJudgeAndRepairIt) {
 
 /// What prompts show as an answer is right.
 TEST_F(ModuleVerbs, ExamplesOfPromptsPass) {
-  const Said said = kbench("run " KBENCH_MODULE_EXAMPLES
-                           " --compile-seconds 60 --measure-seconds 0.02 --device cpu --preset smoke "
-                           "--min-samples 4 --precision 0.9 --json");
+  const Said said =
+      kbench("run " KBENCH_MODULE_EXAMPLES
+             " --compile-seconds 60 --measure-seconds 0.02 --device cpu --preset smoke "
+             "--min-samples 4 --precision 0.9 --json");
   EXPECT_EQ(said.code, 0) << said.out << said.err;
   EXPECT_THAT(said.out, HasSubstr("level2/12"));
 }

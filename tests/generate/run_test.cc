@@ -9,8 +9,6 @@
 
 namespace kbench::testing {
 namespace {
-
-using generate::BudgetLimits;
 using generate::RunOptions;
 using generate::RunOutcome;
 using generate::Scheduler;

@@ -13,15 +13,14 @@ using ::testing::HasSubstr;
 
 Attempt example_attempt() {
   Attempt a;
-  a.model = "relay";
-  a.answered_by = "coder \"7b\"";
+  a.model = "coder \"7b\"";
   a.task = {2, 17};
   a.sample = 3;
   a.attempt = 2;
   a.parent = 1;
   a.outcome = Outcome::candidate;
   a.leniencies = {"unclosed_fence", "joined_name"};
-  a.candidate = "candidates/relay/level2_017/s03/a2";
+  a.candidate = "candidates/coder/level2_017/s03/a2";
   a.candidate_hash = "ab12";
   a.verdict = Verdict::passed;
   a.preset = "v0";
@@ -56,7 +55,7 @@ TEST(AttemptJson, RoundTripsEveryFieldExactly) {
   EXPECT_EQ(line.find('\n'), std::string::npos);
   const Attempt back = attempt_from_json(line);
   EXPECT_EQ(to_json(back), line);
-  EXPECT_EQ(back.answered_by, a.answered_by);
+  EXPECT_EQ(back.model, a.model);
   EXPECT_EQ(back.task, a.task);
   EXPECT_EQ(back.leniencies, a.leniencies);
   EXPECT_EQ(back.verdict, a.verdict);

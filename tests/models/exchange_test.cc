@@ -159,14 +159,6 @@ TEST(Replay, AnotherPromptIsRefusedUnlessMeant) {
   EXPECT_EQ(open.ask(asking("good day", {1, 19}, 3, 2), {}).finish, "stop");
 }
 
-TEST(Replay, ARelaysModelIsFoundByItsOwnName) {
-  Exchange exchange = example();
-  exchange.model = "relay";
-  exchange.answered_by = "coder";
-  ReplayModel model("coder", {exchange});
-  EXPECT_EQ(model.ask(asking("hello", {1, 19}, 3, 2), {}).finish, "stop");
-}
-
 TEST(Transcript, ATornLastLineIsPassedOver) {
   const auto path = std::filesystem::temp_directory_path() /
                     ("kbench_" + std::to_string(::getpid()) + "_transcript.jsonl");

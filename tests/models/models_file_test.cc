@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <fstream>
 #include <iterator>
 
@@ -53,7 +52,7 @@ constexpr const char* kAll = R"(models:
     api: completions
     connections: 3
     sampling: {temperature: 0.6, top_p: null, max_tokens: 100, extra: {top_k: 0, min_p: 0.05, a: "1", b: [true, null], c: {d: e}}}
-    send: {seed: false, stream: false, choices: 4, token_field: max_completion_tokens, system: false}
+    send: {seed: false, stream: false, token_field: max_completion_tokens, system: false}
     thinking: {tags: [think, ponder], effort: medium}
     timeout: {connect: 1, first: 2.5, silence: 3, total: 4}
     retry: {tries: 2, seconds: 30}
@@ -118,7 +117,6 @@ TEST(ModelsFile, ValuesOutOfRange) {
                            "sampling: {top_p: nan}",
                            "sampling: {max_tokens: 0}",
                            "sampling: [1]",
-                           "send: {choices: 0}",
                            "send: {token_field: both}",
                            "api: responses",
                            "timeout: {connect: 0}",

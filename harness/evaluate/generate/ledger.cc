@@ -92,7 +92,7 @@ std::vector<Attempt> winners_of(const RunFolder& folder, bool unconfirmed) {
   std::set<TaskId> tasks;
   read_attempts(folder.attempts(), [&](const Attempt& attempt, int64_t place) {
     const uint32_t model = set.number_of(attempt.model);
-    set.add(attempt, model, model, place);
+    set.add(attempt, model, place);
     tasks.insert(attempt.task);
   });
   set.finish();

@@ -93,23 +93,7 @@ void LineFile::append(const std::string& line, bool durable) {
 }
 
 void append_line(const std::string& path, const std::string& line) {
-  constexpr int kFlags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC;
-  UniqueFd fd(open(path.c_str(), kFlags, 0644));
-  if (!fd.open() && errno == ENOENT) {
-    make_folder(std::filesystem::path(path).parent_path().string());
-    fd.reset(open(path.c_str(), kFlags, 0644));
-  }
-  if (!fd.open()) throw_io("write", path);
-  const off_t before = size_of(fd.get(), path);
-  try {
-    write_all(fd.get(), line + '\n', path);
-    if (fdatasync(fd.get()) != 0) throw_io("write to", path);
-  } catch (...) {
-    if (ftruncate(fd.get(), before) != 0) {  // cut_torn_line() cuts it when the run is continued
-    }
-    throw;
-  }
-  if (before == 0) sync_folder(path);
+  LineFile(path).append(line, /*durable=*/true);
 }
 
 void each_line(const std::string& path,
@@ -140,21 +124,9 @@ int line_number_at(const std::string& path, int64_t offset) {
 std::string line_at(const std::string& path, int64_t offset) {
   const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd.open()) throw_io("read", path);
-  std::string line;
-  for (;;) {
-    const size_t before = line.size();
-    line.resize(before + (1 << 16));
-    const ssize_t count = pread(fd.get(), line.data() + before, line.size() - before,
-                                offset + static_cast<int64_t>(before));
-    if (count < 0) throw_io("read", path);
-    line.resize(before + static_cast<size_t>(count));
-    const size_t newline = line.find('\n', before);
-    if (newline != line.npos) {
-      line.resize(newline);
-      return line;
-    }
-    if (count == 0) return line;
-  }
+  const Mapping mapping(fd.get(), static_cast<size_t>(size_of(fd.get(), path)), path);
+  const std::string_view rest = mapping.text().substr(static_cast<size_t>(offset));
+  return std::string(rest.substr(0, rest.find('\n')));
 }
 
 }  // namespace kbench::generate

@@ -8,9 +8,8 @@
 
 namespace kbench::generate {
 
-Plan::Plan(std::vector<const Task*> tasks, std::vector<std::string> members, int samples,
-           Order order)
-    : tasks_(std::move(tasks)), members_(std::move(members)), samples_(samples), order_(order) {
+Plan::Plan(std::vector<const Task*> tasks, std::vector<std::string> members, int samples)
+    : tasks_(std::move(tasks)), members_(std::move(members)), samples_(samples) {
   if (tasks_.empty() || members_.empty() || samples_ < 1) {
     throw Error(ErrorCode::kInvalidArgument,
                 "a run needs at least one task, one model and one sample");
@@ -29,25 +28,17 @@ Plan::Plan(std::vector<const Task*> tasks, std::vector<std::string> members, int
 Plan::Chain Plan::chain(uint32_t number) const {
   const auto members = static_cast<uint32_t>(members_.size());
   const auto samples = static_cast<uint32_t>(samples_);
-  const auto tasks = static_cast<uint32_t>(tasks_.size());
   Chain chain;
   chain.member = number % members;
   number /= members;
-  if (order_ == Order::task) {
-    chain.sample = static_cast<int>(number % samples) + 1;
-    chain.task = number / samples;
-  } else {
-    chain.task = number % tasks;
-    chain.sample = static_cast<int>(number / tasks) + 1;
-  }
+  chain.sample = static_cast<int>(number % samples) + 1;
+  chain.task = number / samples;
   return chain;
 }
 
 uint32_t Plan::number(const Chain& chain) const {
   const auto sample = static_cast<uint32_t>(chain.sample - 1);
-  const uint32_t pair = order_ == Order::task
-                            ? chain.task * static_cast<uint32_t>(samples_) + sample
-                            : sample * static_cast<uint32_t>(tasks_.size()) + chain.task;
+  const uint32_t pair = chain.task * static_cast<uint32_t>(samples_) + sample;
   return pair * static_cast<uint32_t>(members_.size()) + chain.member;
 }
 
@@ -61,17 +52,6 @@ std::optional<uint32_t> Plan::find(std::string_view model, TaskId task, int samp
   }
   return number({static_cast<uint32_t>(member - members_.begin()),
                  static_cast<uint32_t>(at - tasks_.begin()), sample});
-}
-
-Plan::Order order_from_name(std::string_view name) {
-  if (name == "task") return Plan::Order::task;
-  if (name == "sample") return Plan::Order::sample;
-  throw Error(ErrorCode::kInvalidArgument,
-              "an order is 'task' or 'sample', not '" + shown(name) + "'");
-}
-
-std::string_view name_of(Plan::Order order) {
-  return order == Plan::Order::task ? "task" : "sample";
 }
 
 }  // namespace kbench::generate

@@ -11,17 +11,12 @@
 
 namespace kbench::generate {
 
-/// Chains are numbered by (task, sample, member) or (sample, task, member), the last index varying
-/// fastest. A member is a model.
+/// Chains are numbered by (task, sample, member), the last index varying fastest: all samples of a
+/// task in a row, which is quicker to judge. A member is a model.
 class Plan {
  public:
-  /// task: all samples of a task in a row, which is quicker to judge; sample: the first sample of
-  /// every task before any second one.
-  enum class Order { task, sample };
-
   /// Throws kInvalidArgument if there is no task, model or sample, or more than 2^31 chains.
-  Plan(std::vector<const Task*> tasks, std::vector<std::string> members, int samples,
-       Order order = Order::task);
+  Plan(std::vector<const Task*> tasks, std::vector<std::string> members, int samples);
 
   uint32_t chains() const { return chains_; }
   const std::vector<const Task*>& tasks() const { return tasks_; }
@@ -42,11 +37,7 @@ class Plan {
   std::vector<const Task*> tasks_;
   std::vector<std::string> members_;
   int samples_;
-  Order order_;
   uint32_t chains_ = 0;
 };
-
-Plan::Order order_from_name(std::string_view name);  ///< throws kInvalidArgument
-std::string_view name_of(Plan::Order order);
 
 }  // namespace kbench::generate

@@ -44,7 +44,7 @@ RunOutcome Run::run() {
     } else if (state.answered) {
       scheduler_.add_answered(number);
     } else if (state.counted > 0) {
-      scheduler_.add_open(number, plan_.chain(number).member);
+      scheduler_.add_open(number);
     }
   }
   behind_ = std::make_unique<Background>();

@@ -37,9 +37,7 @@ void Run::take_turn(uint32_t member, Scheduler::Turn turn) {
       count({}, /*done=*/true, /*lost=*/false);
       return scheduler_.leave();
     }
-    if (const uint32_t own = chain->id.member; own != member) {
-      return scheduler_.go_on(std::move(chain), own);
-    }
+    if (chain->id.member != member) return scheduler_.go_on(std::move(chain));
   }
   ask(member, std::move(chain));
 }

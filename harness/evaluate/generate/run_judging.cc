@@ -96,8 +96,7 @@ void Run::finish(std::unique_ptr<Chain> chain, const Answer& answer, const Readi
   const bool done = chain->episode->done();
   count(attempt, done, !step.counted);
   if (!step.counted || done) return scheduler_.leave();
-  const uint32_t member = chain->id.member;
-  scheduler_.go_on(std::move(chain), member);
+  scheduler_.go_on(std::move(chain));
 }
 
 Result Run::labelled(const Attempt& attempt, Result result) const {

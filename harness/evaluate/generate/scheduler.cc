@@ -30,9 +30,9 @@ Scheduler::Scheduler(const Plan& plan, Options options, const Spent& before)
   deadline_text_ = "--max-seconds " + digits_text(*options.limits.seconds, 6);
 }
 
-void Scheduler::add_open(uint32_t chain, uint32_t member) {
+void Scheduler::add_open(uint32_t chain) {
   touched_[chain] = true;
-  open_[member].push_back(chain);
+  open_[plan_.chain(chain).member].push_back(chain);
 }
 
 void Scheduler::add_answered(uint32_t chain) {
@@ -75,7 +75,7 @@ std::optional<Scheduler::Turn> Scheduler::next_turn(uint32_t member) {
       const uint32_t number = answered_.front();
       answered_.pop_front();
       ++active_;
-      return Turn{number, /*answered=*/true, nullptr};
+      return Turn{number, nullptr};
     }
     if (may_ask() && !lost_[member] && room()) {
       if (!ready_[member].empty()) {
@@ -83,18 +83,18 @@ std::optional<Scheduler::Turn> Scheduler::next_turn(uint32_t member) {
         ready_[member].pop_front();
         ++active_;
         const uint32_t number = chain->number;
-        return Turn{number, false, std::move(chain)};
+        return Turn{number, std::move(chain)};
       }
       if (!open_[member].empty()) {
         const uint32_t number = open_[member].front();
         open_[member].pop_front();
         ++active_;
-        return Turn{number, false, nullptr};
+        return Turn{number, nullptr};
       }
       if (const std::optional<uint32_t> fresh = next_fresh(member)) {
         touched_[*fresh] = true;
         ++active_;
-        return Turn{*fresh, false, nullptr};
+        return Turn{*fresh, nullptr};
       }
     }
     const bool mine_left =
@@ -157,8 +157,9 @@ std::shared_ptr<Waiting> Scheduler::give_to_device(Waiting waiting) {
   return nullptr;
 }
 
-void Scheduler::go_on(std::unique_ptr<Chain> chain, uint32_t member) {
+void Scheduler::go_on(std::unique_ptr<Chain> chain) {
   const std::lock_guard hold(mutex_);
+  const uint32_t member = chain->id.member;
   --active_;
   if (!lost_[member]) ready_[member].push_back(std::move(chain));
   changed_.notify_all();

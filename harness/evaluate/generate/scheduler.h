@@ -52,18 +52,16 @@ class Scheduler {
   Scheduler(const Plan& plan, Options options, const Spent& before);
 
   // Called before the threads start, in the order in which the chains are to be worked on.
-  void add_open(uint32_t chain, uint32_t member);  ///< its next attempt needs a request
-  void add_answered(uint32_t chain);               ///< its next answer is recorded already
+  void add_open(uint32_t chain);      ///< its next attempt needs a request
+  void add_answered(uint32_t chain);  ///< its next answer is recorded already
   void add_done(uint32_t chain) { touched_[chain] = true; }
 
   // --- Asking threads ------------------------------------------------------------------------
   /// The next chain for which to ask this member. `chain` is null if it has to be begun or read
-  /// from disk; `answered` then says that its next answer is recorded. Blocks while there is no
-  /// such chain, and while more than twice as many candidates as devices wait. Nothing: there is no
-  /// more work for this member.
+  /// from disk. Blocks while there is no such chain, and while more than twice as many candidates
+  /// as devices wait. Nothing: there is no more work for this member.
   struct Turn {
     uint32_t number = 0;
-    bool answered = false;
     std::unique_ptr<Chain> chain;
   };
   std::optional<Turn> next_turn(uint32_t member);
@@ -77,8 +75,8 @@ class Scheduler {
   /// Returns the answer if its candidate may go to a device. One that is at hand already is kept
   /// until looked_at() returns it, so that a candidate is not judged twice at once.
   std::shared_ptr<Waiting> give_to_device(Waiting waiting);
-  /// Queues the chain's next attempt, which is `member`'s.
-  void go_on(std::unique_ptr<Chain> chain, uint32_t member);
+  /// Queues the chain's next attempt.
+  void go_on(std::unique_ptr<Chain> chain);
   /// Ends the work on a chain in this process.
   void leave();
   /// Stops asking the member.

@@ -25,8 +25,6 @@ std::string name_of_model(const Json& model) { return model.value("name", std::s
 /// The first key in which two models differ; empty if none.
 std::string difference(Json first, Json second) {
   for (Json* one : {&first, &second}) {
-    // Earlier versions wrote how many samples share a request.
-    if (one->contains("send")) one->at("send").erase("choices");
     for (const std::string& key : reaching()) one->erase(key);
   }
   for (const auto* one : {&first, &second}) {
@@ -159,16 +157,7 @@ Settings Settings::read(const std::string& path) {
   return settings;
 }
 
-void Settings::refuse_relay(const std::string& run) const {
-  if (text("strategy") != "relay") return;
-  throw Error(ErrorCode::kUnsupported,
-              run +
-                  " is a relay, in which models took turns; this version reports on it, and "
-                  "neither goes on with it nor judges it");
-}
-
 Settings Settings::resumed(const Settings& stored, const std::string& run) const {
-  stored.refuse_relay(run);
   Settings result = *this;
   const auto expect_same = [&](const std::string& key, const Json& before, const Json& asked) {
     if (before != asked) refuse(run, key, json_text(before), json_text(asked));

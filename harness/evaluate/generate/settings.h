@@ -39,8 +39,6 @@ class Settings {
   /// must agree except for how its server is reached. Throws kInvalidArgument naming the first key
   /// that differs.
   Settings resumed(const Settings& stored, const std::string& run) const;
-  /// Throws kUnsupported for a run whose models took turns in a sample, as earlier versions could.
-  void refuse_relay(const std::string& run) const;
 
  private:
   /// Null where the settings have no such key.

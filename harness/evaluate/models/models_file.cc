@@ -133,11 +133,10 @@ class Reader {
 
   void send(ModelConfig& config, const YAML::Node& node) {
     const YamlFields fields =
-        yaml_.fields(node, "send", {"seed", "stream", "choices", "token_field", "system"});
+        yaml_.fields(node, "send", {"seed", "stream", "token_field", "system"});
     if (const auto* f = fields.find("seed")) config.send_seed = yaml_.boolean(f->value, "seed");
     if (const auto* f = fields.find("stream")) config.stream = yaml_.boolean(f->value, "stream");
     if (const auto* f = fields.find("system")) config.system = yaml_.boolean(f->value, "system");
-    if (const auto* f = fields.find("choices")) count(*f, 1, 128);  // of earlier versions
     if (const auto* f = fields.find("token_field")) {
       config.token_field = choice(*f, TokenField::max_completion_tokens);
     }

@@ -18,7 +18,7 @@ class ReplayModel::State {
 ReplayModel::ReplayModel(std::string name, std::vector<Exchange> exchanges, OtherPrompt other)
     : state_(std::make_unique<State>()) {
   for (Exchange& exchange : exchanges) {
-    if (exchange.model != name && exchange.answered_by != name) continue;
+    if (exchange.model != name) continue;
     const std::string purpose = purpose_of(exchange.task, exchange.sample, exchange.attempt);
     state_->by_purpose[purpose] = {std::move(exchange.prompt_hash), std::move(exchange.answer)};
   }

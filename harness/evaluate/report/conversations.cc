@@ -179,7 +179,6 @@ class Collector {
       text["code"] = std::move(code);
       text["feedback"] = pooled(files.feedback);
       text["leniencies"] = a.leniencies;
-      text["answered_by"] = a.answered_by;
       text["tokens"] = {a.usage.input ? Json(*a.usage.input) : Json(nullptr),
                         a.usage.output ? Json(*a.usage.output) : Json(nullptr)};
       text["seconds"] = a.seconds;

@@ -167,8 +167,7 @@ class Reader {
     Names& names = names_.at(source);
     const auto take = [&](const Attempt& attempt, int64_t place) {
       const uint32_t model = names.number_of(attempt.model);
-      const std::string& by = attempt.answered_by;
-      study_.attempts.add(attempt, model, by.empty() ? model : names.number_of(by), place);
+      study_.attempts.add(attempt, model, place);
       note_device(attempt.device, attempt.preset);
       ++study_.recorded_attempts;
       if (attempt.task != last_task_) note_task(attempt.task, path);

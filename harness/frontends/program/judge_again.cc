@@ -127,7 +127,6 @@ std::string file_of(const EvaluateOptions& at, const std::string& device) {
 /// Judges in the run itself what was answered and not judged, or only with a harness_error.
 int judge_open(const RunFolder& folder, const Settings& settings, Devices devices,
                const StopSignals& signals, RunProgress& progress, bool json) {
-  settings.refuse_relay(folder.path());
   std::vector<const Task*> tasks;
   for (const TaskId& id : settings.tasks()) tasks.push_back(&find_task(id));
   generate::RunOptions run{

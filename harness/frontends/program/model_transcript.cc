@@ -5,11 +5,10 @@
 #include <memory>
 #include <optional>
 #include <sstream>
+#include <utility>
 
-#include "harness/evaluate/generate/ledger.h"
-#include "harness/evaluate/generate/line_file.h"
-#include "harness/evaluate/generate/settings.h"
 #include "harness/evaluate/generate/store.h"
+#include "harness/evaluate/report/conversations.h"
 #include "harness/frontends/program/json_documents.h"
 #include "harness/frontends/program/options.h"
 #include "harness/frontends/program/terminal.h"
@@ -18,7 +17,6 @@
 #include "kbench/attempt.h"
 #include "kbench/error.h"
 #include "kbench/exchange.h"
-#include "libkbench/base/files.h"
 
 namespace kbench::program {
 namespace {
@@ -81,46 +79,37 @@ void print_text(const std::string& text) {
 
 std::string line_of(const Attempt& a) {
   std::string text = purpose_of(a.task, a.sample, a.attempt) + "  " + shown(a.model);
-  if (!a.answered_by.empty()) text += " (" + shown(a.answered_by) + ")";
   text += "  " + format_outcome(a);
   if (a.usage.output) text += "  " + std::to_string(*a.usage.output) + " tokens";
   return text + "  " + format_seconds(a.seconds);
 }
 
-std::vector<Message> prompt_of(const RunFolder& folder, const std::string& hash) {
-  const std::string path = folder.prompt(hash);
-  if (!fs::exists(path)) return {};
-  const std::string text = read_file(path);
-  try {
-    return messages_from_json(text);
-  } catch (const Error& e) {
-    throw Error(e.code(), Location{path}, e.message());
-  }
+std::vector<Message> prompt_of(const RunFolder& folder, const Attempt& attempt) {
+  return report::read_prompt(folder.path(), attempt.prompt_hash);
 }
 
 /// The last exchange about an attempt in the transcript.
 std::optional<Exchange> exchange_of(const RunFolder& folder, const Attempt& attempt) {
-  std::optional<int64_t> at;
-  const std::string path = folder.transcript(attempt.model, attempt.task);
-  generate::each_line(path, [&](std::string_view line, int64_t offset) {
-    if (ids_of(line) == std::pair(attempt.sample, attempt.attempt)) at = offset;
-  });
-  if (!at) return std::nullopt;
-  return generate::read_at(path, *at, exchange_from_json);
+  std::optional<Exchange> last;
+  report::read_exchanges(
+      folder.transcript(attempt.model, attempt.task),
+      [&](int sample, int number) { return sample == attempt.sample && number == attempt.attempt; },
+      [&](Exchange exchange) { last = std::move(exchange); });
+  return last;
 }
 
 void heading(const std::string& text) { std::printf("\n=== %s\n", text.c_str()); }
 
 /// Prints the prompt (for a repair, only its new part), the answer and the outcome.
 void print_attempt(const RunFolder& folder, const Attempt& attempt, bool whole_prompt) {
-  const std::vector<Message> prompt = prompt_of(folder, attempt.prompt_hash);
+  const std::vector<Message> prompt = prompt_of(folder, attempt);
   for (size_t i = whole_prompt || prompt.empty() ? 0 : prompt.size() - 1; i < prompt.size(); ++i) {
     heading(std::string(name_of(prompt[i].role)));
     print_text(prompt[i].text);
   }
   const std::optional<Exchange> exchange = exchange_of(folder, attempt);
   heading(purpose_of(attempt.task, attempt.sample, attempt.attempt) + ", answer of " +
-          shown(attempt.answered_by.empty() ? attempt.model : attempt.answered_by));
+          shown(attempt.model));
   if (exchange) {
     if (!exchange->answer.reasoning.empty()) {
       std::printf("(thoughts)\n");
@@ -138,7 +127,7 @@ void print_attempt(const RunFolder& folder, const Attempt& attempt, bool whole_p
 Json json_of(const RunFolder& folder, const Attempt& attempt, bool conversation) {
   Json json = Json::parse(to_json(attempt));
   if (!conversation) return json;
-  json["messages"] = Json::parse(messages_json(prompt_of(folder, attempt.prompt_hash)));
+  json["messages"] = Json::parse(messages_json(prompt_of(folder, attempt)));
   const std::optional<Exchange> exchange = exchange_of(folder, attempt);
   json["answer"] = exchange ? Json(exchange->answer.text) : Json(nullptr);
   json["reasoning"] = exchange ? Json(exchange->answer.reasoning) : Json(nullptr);

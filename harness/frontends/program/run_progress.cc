@@ -79,8 +79,8 @@ void RunProgress::attempt(const Attempt& attempt, const generate::Status& status
     bar_ = std::make_unique<Progress>(stderr, status.chains - done_);
   }
   for (; done_ < status.done; ++done_) bar_->advance();
-  const std::string name = purpose_of(attempt.task, attempt.sample, attempt.attempt) + " " +
-                           shown(attempt.answered_by.empty() ? attempt.model : attempt.answered_by);
+  const std::string name =
+      purpose_of(attempt.task, attempt.sample, attempt.attempt) + " " + shown(attempt.model);
   if (isatty(STDERR_FILENO) == 1) {
     bar_->begin(format_status(status) + "  " + name + " " + format_outcome(attempt));
   } else {

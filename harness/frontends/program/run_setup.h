@@ -63,8 +63,6 @@ struct GenerateOptions {
   SizeOptions size;
   DeviceOptions device;
   MeasureOptions measure;
-  std::string order = "task";
-  int jobs = 0;
   std::optional<double> max_cost, max_seconds;
   std::optional<int64_t> max_tokens;
   std::optional<int64_t> seed;

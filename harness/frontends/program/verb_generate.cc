@@ -7,7 +7,6 @@
 #include "harness/evaluate/client/device_list.h"
 #include "harness/evaluate/generate/line_file.h"
 #include "harness/frontends/program/prompt_sets.h"
-#include "harness/frontends/program/report.h"
 #include "harness/frontends/program/run_progress.h"
 #include "harness/frontends/program/run_setup.h"
 #include "harness/frontends/program/signals.h"
@@ -84,7 +83,7 @@ int run_generate(GenerateOptions options) {
 
   std::vector<std::string> names;
   for (const ModelConfig& config : configs) names.push_back(config.name);
-  Plan plan(tasks, names, options.loop.samples, generate::order_from_name(options.order));
+  Plan plan(tasks, names, options.loop.samples);
   EpisodeOptions episode = episode_of(settings);
   episode.attempts = options.loop.attempts;
   if (prompts.settings().device && !options.no_judge) {
@@ -109,9 +108,7 @@ int run_generate(GenerateOptions options) {
     if (!text.empty()) progress.warn(text);
   };
   for (const ModelConfig& config : configs) {
-    generate::Member& member =
-        run.members.emplace_back(member_of(config, tasks, options.replay, on_event));
-    if (options.jobs > 0) member.connections = options.jobs;
+    run.members.push_back(member_of(config, tasks, options.replay, on_event));
     if (!config.key_env.empty()) forbid_core_dumps();
   }
   run.episode = std::move(episode);
@@ -167,16 +164,7 @@ Verb add_generate(Command program) {
       .comma_separated();
   models.add_option("--replay RUN", options->replay, "Answer from the transcripts of another run",
                     readable());
-  models.add_option("--jobs N", options->jobs,
-                    "Requests at once to each model (default: its connections)",
-                    number_from(1, 1024));
   options->loop.add_to(app);
-  app.in_group("Samples and attempts")
-      .add_setting(
-          "--order NAME", options->order,
-          "task: a task's samples together, which judges faster; sample: a sample of every "
-          "task before the next",
-          member_of({"task", "sample"}));
   const Command budgets = app.in_group("Budgets");
   budgets.add_option("--max-cost X", options->max_cost,
                      "Of the whole run, in the currency of the prices", within(0, 1e12));

@@ -33,12 +33,9 @@ enum class Outcome {
 std::string_view name_of(Outcome outcome);
 Outcome outcome_from_name(std::string_view name);  ///< throws kInvalidArgument
 
-/// A chain is (model, task, sample); attempts of a chain are counted from 1, samples too. In a
-/// relay several models share a chain, which then carries the relay's name in `model` and the
-/// answering model's in `answered_by`.
+/// A chain is (model, task, sample); attempts of a chain are counted from 1, samples too.
 struct Attempt {
   std::string model;
-  std::string answered_by;  ///< empty: `model`
   TaskId task;
   int sample = 1;
   int attempt = 1;
@@ -86,8 +83,7 @@ std::vector<Attempt> read_attempts_at(const std::string& path, std::span<const i
 
 /// The fields of an attempt that metrics count: some 100 bytes, so that a million fit in memory.
 struct AttemptRow {
-  uint32_t model = 0;        ///< index into AttemptSet::models()
-  uint32_t answered_by = 0;  ///< the same, but for relays
+  uint32_t model = 0;  ///< index into AttemptSet::models()
   TaskId task = {};
   int sample = 1;
   int attempt = 1;
@@ -141,8 +137,8 @@ class AttemptSet {
   explicit AttemptSet(std::span<const Attempt> attempts);
 
   void add(const Attempt& attempt);
-  /// The same under other model names, given by their numbers (number_of).
-  void add(const Attempt& attempt, uint32_t model, uint32_t answered_by, int64_t place = 0);
+  /// The same under another model's name, given by its number (number_of).
+  void add(const Attempt& attempt, uint32_t model, int64_t place = 0);
   /// A model's number, a new one where the name is new.
   uint32_t number_of(const std::string& model);
   void rename(uint32_t model, const std::string& name);

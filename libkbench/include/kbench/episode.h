@@ -106,7 +106,7 @@ struct Reading {
 
 /// The outcome of one answer.
 struct EpisodeStep {
-  /// Without what the episode does not know: model, answered_by, sample, path and cost.
+  /// Without what the episode does not know: model, sample, path and cost.
   Attempt attempt;
   CandidateFiles files;                ///< empty where the answer held none
   std::optional<Result> result;        ///< of what was judged or refused

@@ -17,8 +17,7 @@ namespace kbench {
 /// One line of a transcript: which request, and its answer. The messages themselves are kept apart,
 /// under their hash.
 struct Exchange {
-  std::string model = {};        ///< the chain's name: a model's, or a relay's
-  std::string answered_by = {};  ///< in a relay the model that was asked; empty: `model`
+  std::string model = {};
   TaskId task = {};
   int sample = 1;
   int attempt = 1;

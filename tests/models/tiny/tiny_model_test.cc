@@ -18,8 +18,6 @@
 
 namespace kbench::testing {
 namespace {
-
-using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
 constexpr const char* kPackage = "node-llama-cpp@3.22.1";

@@ -288,7 +288,7 @@ function attemptNode(t, m, sample, attempt) {
   if (code.length) box.append(el('h3', {}, 'Code'), ...code);
   if (talk.some(Boolean)) {
     box.append(el('h3', {}, 'Conversation'));
-    box.append(facts([['answered by', text.answered_by], ['ended', text.finish], ['tokens in', text.tokens && known(text.tokens[0]) ? grouped(text.tokens[0]) : null],
+    box.append(facts([['ended', text.finish], ['tokens in', text.tokens && known(text.tokens[0]) ? grouped(text.tokens[0]) : null],
       ['tokens out', text.tokens && known(text.tokens[1]) ? grouped(text.tokens[1]) : null], ['waited', text.seconds ? significant(text.seconds) + ' s' : null],
       ['overlooked', (text.leniencies || []).map(plain).join(', ')]]));
     box.append(...talk.filter(Boolean));
