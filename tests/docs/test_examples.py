@@ -28,9 +28,7 @@ CHANGED = {
     "docs/certificate.md": [(" levels/", " out/"), ("--out ", "--task level1/19 --out ")],
     "docs/golden.md": [("smoke.json.zst", "smoke.json.zst --task 1/19,2/76")],
     "docs/models.md": [("1/19,1/23,1/26 --samples 4", "1/19,1/23 --samples 2")],
-    "docs/serve.md": [("/run/user/1000/kbench", "socket")],
-    "docs/prompts.md": [("my/softmax.yaml", "my/relu.yaml"), ("1/23 --feedback", "1/19 --feedback"),
-                        ("my-prompts/", "default")],
+    "docs/prompts.md": [("my-prompts/", "default")],
     "README.md": [("--fast-p 1.0", "--fast-p 1.0 --task 1/19"), ("--samples 10 --attempts 5",
                   "--samples 1 --attempts 2"), ("level1/*", "1/19")],
 }  # fmt: skip
@@ -41,7 +39,6 @@ LEFT_OUT = {
     "--candidates imported": "what the above would have made",
     "import kernel.py": "as above",
     "--preset v0.1 --backend vulkan": "memory for preset v0.1",
-    "--devices all --socket": "runs until it is ended; tests/program has it",
     "report results/shard": "what a Slurm job leaves; tests/slurm has it",
     "report RUN...": "a synopsis",
     "cuda fused --task 1/19": "an NVIDIA GPU",

@@ -1,34 +1,26 @@
 // `kbench serve` between a socket and judges that are none.
 #include "harness/evaluate/queue/serve.h"
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <chrono>
-#include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
 
 #include "harness/measure/process/channel.h"
-#include "tests/process/no_threads.h"
 #include "tests/queue/fake_judge.h"
 #include "tests/scratch_folder.h"
 
 namespace kbench::queue {
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
 using testing::Asked;
 using ::testing::ElementsAre;
@@ -399,50 +391,6 @@ TEST_F(ServeTest, KeepsTheCandidatesOfATaskTogether) {
   EXPECT_THAT(order, ElementsAre(1, 3, 5, 2, 4));
 }
 
-// --- the socket ----------------------------------------------------------------------------------
-
-Client connect_to(const std::string& path) {
-  UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
-  EXPECT_EQ(::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address),
-            0);
-  return Client(std::move(socket));
-}
-
-size_t open_descriptors() {
-  return static_cast<size_t>(std::distance(fs::directory_iterator("/proc/self/fd"), {}));
-}
-
-TEST_F(ServeTest, ClientsOfASocketHaveTheirOwnIds) {
-  const std::string path = folder_ / "socket";
-  queue();
-  {
-    const ServeSocket socket(path);
-    struct stat status {};
-    ASSERT_EQ(stat(path.c_str(), &status), 0);
-    EXPECT_EQ(status.st_mode & 0777, 0600u);
-    std::jthread server(
-        [&] { serve_socket(socket, queue(), devices_, options_, stop_.get_token()); });
-    size_t before = 0;
-    for (int round = 0; round < 50; ++round) {
-      Client one = connect_to(path), other = connect_to(path);
-      one.send(experiment("same"));
-      other.send(experiment("same"));
-      EXPECT_EQ(one.read().at("id"), "same");
-      EXPECT_EQ(other.read().at("id"), "same");
-      if (round == 5) before = open_descriptors();
-    }
-    Client last = connect_to(path);
-    last.send(experiment(1));
-    last.read();
-    EXPECT_LE(open_descriptors(), before + 8);
-    stop_.request_stop();
-  }
-  EXPECT_FALSE(fs::exists(path));
-}
-
 /// Sends more than a socket holds the answers of, and reads none.
 void send_and_read_nothing(Client& client, Asked& asked) {
   constexpr size_t kMany = 2000;
@@ -470,69 +418,6 @@ TEST_F(ServeTest, AClientThatTakesNoAnswersIsLeftAtTheSecondRequest) {
   stop_.request_stop();
   at_once_.request_stop();
   EXPECT_EQ(ended(), ServeEnd::gone);
-}
-
-TEST_F(ServeTest, OthersAreServedBesideAClientThatTakesNoAnswers) {
-  options_.stop_seconds = 0.2;
-  const std::string path = folder_ / "socket";
-  queue();
-  const ServeSocket socket(path);
-  std::jthread server(
-      [&] { serve_socket(socket, queue(), devices_, options_, stop_.get_token()); });
-  Client silent = connect_to(path);
-  send_and_read_nothing(silent, asked_);
-  Client other = connect_to(path);
-  other.send(experiment("mine"));
-  EXPECT_EQ(other.read().at("id"), "mine");
-  stop_.request_stop();
-  server.join();
-  EXPECT_EQ(other.read(), nullptr);
-}
-
-TEST_F(ServeTest, AClientForWhomThereIsNoThreadSeesTheEnd) {
-  const std::string path = folder_ / "socket";
-  queue();
-  const ServeSocket socket(path);
-  std::jthread server(
-      [&] { serve_socket(socket, queue(), devices_, options_, stop_.get_token()); });
-  {
-    const testing_support::NoThreads none;
-    Client client = connect_to(path);
-    EXPECT_EQ(client.read(), nullptr);
-  }
-  Client client = connect_to(path);
-  client.send(experiment("later"));
-  EXPECT_EQ(client.read().at("id"), "later");
-  stop_.request_stop();
-}
-
-TEST_F(ServeTest, ASocketIsTakenOverFromTheDeadAndFromNobodyElse) {
-  const std::string path = folder_ / "socket";
-  const auto error_at = [](const std::string& where) -> std::string {
-    try {
-      const ServeSocket socket(where);
-    } catch (const Error& e) {
-      return e.what();
-    }
-    return "";
-  };
-  {
-    const ServeSocket socket(path);
-    EXPECT_THAT(error_at(path), HasSubstr("another process"));
-  }
-  // What a process that was killed leaves.
-  UniqueFd dead(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
-  ASSERT_EQ(bind(dead.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-  dead.reset();
-  EXPECT_EQ(error_at(path), "");
-  std::ofstream(folder_ / "file") << "mine";
-  EXPECT_THAT(error_at(folder_ / "file"), HasSubstr("no socket"));
-  EXPECT_EQ(fs::file_size(folder_ / "file"), 4u);
-  EXPECT_THAT(error_at(folder_ / std::string(200, 'x')), HasSubstr("bytes"));
-  EXPECT_THAT(error_at(folder_ / "no/folder"), HasSubstr("no/folder"));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// `kbench serve`: reads experiments as JSON lines, of one client or of those of a socket, and
-// writes each result as a JSON line when it is done (docs/serve.md).
+// `kbench serve`: reads a client's experiments as JSON lines, and writes each result as a JSON line
+// when it is done (docs/serve.md).
 #pragma once
 
 #include <cstdint>
@@ -77,26 +77,5 @@ class ServeClient {
   std::string output_;  ///< being sent
   size_t written_ = 0;
 };
-
-/// A listening Unix socket. Only this user may connect. The destructor removes the file.
-class ServeSocket {
- public:
-  /// Throws kIo: the path is too long, another process listens there, or the file is not a socket.
-  /// A socket that a dead process left behind is replaced.
-  explicit ServeSocket(const std::string& path);
-  ~ServeSocket();
-  ServeSocket(const ServeSocket&) = delete;
-  int get() const { return socket_.get(); }
-
- private:
-  std::string path_;
-  UniqueFd socket_;
-};
-
-/// Serves each client that connects, in a thread of its own. Returns once `stop` is requested and
-/// all clients have their answers or have run out of time to take them, or `at_once` is requested.
-void serve_socket(const ServeSocket& socket, Queue& queue,
-                  const std::vector<vulkan::DeviceSnapshot>& devices, const ServeOptions& options,
-                  const std::stop_token& stop, const std::stop_token& at_once = {});
 
 }  // namespace kbench::queue

@@ -1,8 +1,4 @@
-#include <algorithm>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <optional>
 
@@ -12,14 +8,10 @@
 #include "harness/frontends/program/prompt_sets.h"
 #include "harness/frontends/program/terminal.h"
 #include "harness/frontends/program/verbs.h"
-#include "kbench/candidate.h"
 #include "kbench/error.h"
 #include "kbench/exchange.h"
-#include "kbench/feedback.h"
 #include "kbench/prompts.h"
-#include "kbench/result.h"
 #include "libkbench/base/enum_names.h"
-#include "libkbench/candidate/files.h"
 #include "libkbench/core/in_words.h"
 
 namespace kbench::program {
@@ -29,7 +21,6 @@ struct PromptOptions : PromptFlags {
   std::string task;
   SizeOptions size;
   DeviceOptions device;
-  std::string feedback, candidate;
   bool json = false, check = false;
 };
 
@@ -73,55 +64,6 @@ PromptContext context_for(const PromptOptions& options, const Prompts& prompts) 
   return context;
 }
 
-/// A candidate's files, in the form of an answer.
-std::map<std::string, std::string> files_of(const Candidate& candidate) {
-  std::map<std::string, std::string> files;
-  namespace fs = std::filesystem;
-  const auto relative = [&](const std::string& file) {
-    return fs::path(file).lexically_relative(candidate.folder).string();
-  };
-  for (const Kernel& kernel : candidate.kernels) {
-    if (kernel.file != candidate.path && kernel.language != Kernel::Language::spirv) {
-      files[relative(kernel.file)] = kernel.source;
-    }
-  }
-  for (const auto& [file, text] : candidate.includes) files[file] = text;
-  if (candidate.torch) {
-    const TorchModule& module = *candidate.torch;
-    if (is_model_file(candidate.path)) return model_candidate(candidate.task, module.source);
-    if (module.file != candidate.path) files[relative(module.file)] = module.source;
-  }
-  std::ifstream manifest(candidate.path, std::ios::binary);
-  files["candidate.yaml"] = {std::istreambuf_iterator<char>(manifest), {}};
-  return files;
-}
-
-ShownAttempt attempt_from(const PromptOptions& options, const Task& task) {
-  ShownAttempt shown_attempt;
-  const Result* last = nullptr;
-  const std::vector<Result> results = read_results(options.feedback);
-  for (const Result& result : results) {
-    if (result.task == task.id) last = &result;
-  }
-  if (last == nullptr) {
-    throw Error(ErrorCode::kNotFound,
-                shown(options.feedback) + " has no result of " + to_string(task.id));
-  }
-  shown_attempt.outcome = std::string(name_of(last->verdict));
-  const std::string path = options.candidate.empty() ? last->candidate : options.candidate;
-  if (std::error_code ignored; !std::filesystem::exists(path, ignored)) {
-    throw Error(ErrorCode::kNotFound, "there is no '" + shown(path) +
-                                          "' here, as the result names its candidate; give it by "
-                                          "--candidate");
-  }
-  const Candidate candidate = load_candidate(path);
-  shown_attempt.files = files_of(candidate);
-  Evidence evidence;
-  evidence.files = shown_attempt.files;
-  shown_attempt.feedback = feedback(*last, &candidate, evidence).text;
-  return shown_attempt;
-}
-
 int run_prompt(const PromptOptions& options) {
   const Prompts prompts = find_prompts(options.prompt);
   if (options.check) {
@@ -140,9 +82,7 @@ int run_prompt(const PromptOptions& options) {
   }
   const Task& task = task_argument(options.task);
   const PromptContext context = context_for(options, prompts);
-  const std::vector<Message> messages =
-      options.feedback.empty() ? prompts.first(task, context)
-                               : prompts.repair(task, context, {attempt_from(options, task)});
+  const std::vector<Message> messages = prompts.first(task, context);
   if (options.json) {
     PromptDocument document{
         .task = to_string(task.id),
@@ -177,24 +117,16 @@ Verb add_model_prompt(Command model) {
   const Command app = model.add_verb(
       "prompt", "The messages that ask a language model for a kernel",
       "Prints the messages that ask a language model for a candidate of a task, and their length. "
-      "Nothing is sent. With --feedback the messages ask for a better one, with the result of the "
-      "last. With --check the prompts of all tasks are rendered and held to their budget.",
+      "Nothing is sent. With --check the prompts of all tasks are rendered and held to their "
+      "budget.",
       "  kbench model prompt level1/19\n"
       "  kbench model prompt 3/10 --prompt my-prompts/ --json\n"
       "  kbench model prompt 2/12 --language cuda\n"
-      "  kbench model prompt 1/23 --feedback results.jsonl --candidate my/softmax.yaml\n"
       "  kbench model prompt --check --prompt my-prompts/");
   app.add_option("TASK", options->task, "The task: level1/19, 1/19, or its name");
   options->size.add_to(app, /*with_auto=*/false, "v0.1");
   options->PromptFlags::add_to(app);
   options->device.add_to(app, /*with_validate=*/false);
-  const Command repair = app.in_group("Repair");
-  repair.add_option("--feedback FILE", options->feedback,
-                    "A results file; the prompt asks to repair its last result of the task",
-                    readable());
-  repair.add_option("--candidate CANDIDATE", options->candidate,
-                    "The candidate of that result (default: the file that the result names)",
-                    readable());
   const Command output = app.in_group("Output");
   output.add_flag("--json", options->json, "The messages as JSON on standard output");
   output.add_flag("--check", options->check, "Render all tasks' prompts and check their budget");

@@ -10,9 +10,8 @@
 
 namespace kbench::program {
 
-/// A folder of templates; else the prompts of that name that ship or are installed
-/// (share/kbench/prompts, $KBENCH_DATA/prompts). Throws kNotFound, and the errors of
-/// Prompts::load().
+/// A folder of templates; else the prompts of that name that ship. Throws kNotFound, and the errors
+/// of Prompts::load().
 Prompts find_prompts(const std::string& name_or_folder);
 
 size_t characters_of(const std::vector<Message>& messages);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "harness/evaluate/queue/serve.h"
@@ -18,7 +17,7 @@ namespace kbench::program {
 namespace {
 
 struct ServeVerbOptions {
-  std::string socket, http, tokens;
+  std::string http, tokens;
   SizeOptions size;
   DeviceOptions device;
   MeasureOptions measure;
@@ -56,8 +55,6 @@ int run_serve(const Command& app, const ServeVerbOptions& options) {
     service.defaults = serve.defaults;
     service.most = serve.most;
   }
-  std::optional<queue::ServeSocket> socket;  // opened before the device
-  if (!options.socket.empty()) socket.emplace(options.socket);
   const StopSignals signals([](int) {});
   OpenDevices devices = open_devices(options.device, serve.defaults);
   queue::Queue queue(std::move(devices.judges));
@@ -67,12 +64,6 @@ int run_serve(const Command& app, const ServeVerbOptions& options) {
     http::Service server(queue, devices.snapshots, std::move(service));
     warn("serves at " + server.url() + " on " + names_of(devices.snapshots));
     server.run(signals.gently(), signals.at_once());
-    return kDone;
-  }
-  if (socket) {
-    warn("serves at " + options.socket + " on " + names_of(devices.snapshots));
-    queue::serve_socket(*socket, queue, devices.snapshots, serve, signals.gently(),
-                        signals.at_once());
     return kDone;
   }
   queue::ServeClient client(queue, devices.snapshots, serve, /*in=*/0, /*out=*/1);
@@ -88,21 +79,17 @@ Verb add_serve(Command program) {
   const Command app = program.add_verb(
       "serve", "Evaluate what is sent as lines of JSON, or over HTTP",
       "Takes experiments as lines of JSON and answers each with a line, as they are done: on "
-      "standard input and output, or for several clients on a Unix socket. The flags are for what "
-      "a line does not say; no line can ask for more than those of limits say. docs/serve.md has "
-      "the lines. Ends with its input, when all is answered; on SIGTERM or Ctrl-C what is left is "
-      "cancelled, and answered so. With --http it takes experiments from other machines, too; "
-      "SIGTERM or Ctrl-C then lets those it has end, and a second one cancels them.",
+      "standard input and output. The flags are for what a line does not say; no line can ask for "
+      "more than those of limits say. docs/serve.md has the lines. Ends with its input, when all "
+      "is answered; on SIGTERM or Ctrl-C what is left is cancelled, and answered so. With --http "
+      "it takes experiments of several clients, also on other machines; SIGTERM or Ctrl-C then "
+      "lets those it has end, and a second one cancels them.",
       "  kbench serve --preset smoke < experiments.jsonl > results.jsonl\n"
-      "  kbench serve --devices all --socket /run/user/1000/kbench\n"
       "  kbench serve --devices all --http 8000");
-  const Option socket =
-      app.in_group("Lines").add_option("--socket PATH", options->socket, "Listen at a Unix socket");
   const Command http = app.in_group("HTTP");
   const Option address =
       http.add_option("--http ADDRESS", options->http,
                       "Listen for HTTP: a port of this machine, or HOST:PORT; 0 is any free port");
-  address.excludes(socket);
   http.add_option(
           "--tokens FILE", options->tokens,
           "Who may use it: lines of an author and a token; without, one token is taken from "

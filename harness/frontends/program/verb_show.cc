@@ -1,4 +1,3 @@
-#include <cstdio>
 #include <memory>
 
 #include "harness/frontends/program/options.h"
@@ -22,7 +21,6 @@ struct ShowOptions {
   std::string task;
   SizeOptions size;
   DeviceOptions device;
-  std::string baseline;
   bool candidate = false, pytorch = false, problem = false, algebra = false, task_file = false,
        json = false;
   bool one_size = false;  ///< a preset or a variable was given
@@ -100,13 +98,6 @@ std::string preset_text(const Task& task, const ShowOptions& options) {
   }
 }
 
-std::string recorded_text(const Task& task, const ShowOptions& options) {
-  if (options.baseline.empty()) return "";
-  const RecordedTimes times = read_recorded_times(options.baseline);
-  return "recorded\n  " + format_number(times.time_of(options.size.at(task)), 4) + " ms, " +
-         times.label() + "\n";
-}
-
 std::string file_text(const Task& task, const Graph& graph, const ShowOptions& options) {
   return options.one_size ? task_file_text(task, graph, options.size.fixed_preset())
                           : task_file_text(task);
@@ -122,16 +113,15 @@ int run_show(const ShowOptions& options) {
                 "--candidate, --pytorch, --problem, --algebra, --task-file and --json exclude each "
                 "other");
   }
-  const std::string text = options.candidate   ? eager_candidate_yaml(task, *graph)
-                           : options.pytorch   ? pytorch_module(task, *graph)
-                           : options.problem   ? pytorch_problem(task, *graph)
-                           : options.algebra   ? algebra_of(task)
-                           : options.task_file ? file_text(task, *graph, options)
-                           : options.json
-                               ? facts_json(task, *graph)
-                               : folded_listing(task, *graph) + kUseOfNames +
-                                     preset_text(task, options) + recorded_text(task, options) +
-                                     check_text(task, options) + algebra_text(task, options);
+  const std::string text =
+      options.candidate   ? eager_candidate_yaml(task, *graph)
+      : options.pytorch   ? pytorch_module(task, *graph)
+      : options.problem   ? pytorch_problem(task, *graph)
+      : options.algebra   ? algebra_of(task)
+      : options.task_file ? file_text(task, *graph, options)
+      : options.json      ? facts_json(task, *graph)
+                     : folded_listing(task, *graph) + kUseOfNames + preset_text(task, options) +
+                           check_text(task, options) + algebra_text(task, options);
   say(text.ends_with('\n') ? text : text + "\n");
   return kDone;
 }
@@ -156,8 +146,6 @@ Verb add_show(Command program) {
   options->size.add_to(app, /*with_auto=*/false, "v0.1");
   options->device.add_to(app, /*with_validate=*/false);
   const Command output = app.in_group("Output");
-  output.add_option("--baseline FILE", options->baseline,
-                    "A file of recorded times, as kbench baseline shows it: the task's is shown");
   output.add_flag("--candidate", options->candidate, "Print a candidate file to start from");
   output.add_flag("--pytorch", options->pytorch,
                   "Print the task as a PyTorch file with a ModelNew, a candidate too");
