@@ -1,19 +1,21 @@
 """What tests on the CPU device share: `kbench serve --http`, a task and a candidate."""
 
-import functools
 import os
 import re
 import shutil
 import signal
 import subprocess
-import unittest
 from pathlib import Path
 from typing import Optional
 
+import kbench
 import needs
 
 PROGRAM = os.environ.get("KBENCH_PROGRAM", "kbench")
 CANDIDATES = Path(os.environ.get("KBENCH_CANDIDATES", "harness/candidates"))
+QUICK = kbench.Options(
+    preset="smoke", plan=kbench.Plan(max_seconds=0.05, min_samples=4), other_sizes=False
+)
 RELU = CANDIDATES / "simple" / "level1_019_relu.yaml"
 OWN_TASK = """
 kbench_task: 1
@@ -32,17 +34,6 @@ task: client/scale
 dispatch:
   - {op: mul_scalar, in: x, out: output, attributes: {value: 2.0}}
 """
-
-
-@functools.lru_cache(maxsize=None)
-def expect_device() -> None:
-    """Skips where no device can be used."""
-    said = subprocess.run([PROGRAM, "devices"], stdout=subprocess.PIPE, text=True).stdout
-    if "cpu" in said.lower():
-        return
-    if "KBENCH_REQUIRE_VULKAN" in os.environ:
-        raise AssertionError(f"no CPU device for Vulkan: {said}")
-    raise unittest.SkipTest("no CPU device for Vulkan")
 
 
 def expect_installed(program: str, package: str) -> str:

@@ -13,10 +13,10 @@ from pathlib import Path
 from unittest import mock
 
 import kbench
-from served import CANDIDATES, DOUBLED, OWN_TASK, RELU, Served, expect_device
+from devices import expect_device
+from served import CANDIDATES, DOUBLED, OWN_TASK, QUICK, RELU, Served
 
 TOKEN = "a-token-for-the-tests"
-QUICK = kbench.Options(preset="smoke", plan=kbench.Plan(max_seconds=0.05, min_samples=4))
 LONG = kbench.Options(preset="smoke", plan=kbench.Plan(max_seconds=100, precision=0))
 
 
@@ -31,7 +31,7 @@ class OnAServer(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls) -> None:
-        expect_device()
+        expect_device("cpu")
         cls.served = Served(token=TOKEN)
 
     @classmethod
@@ -141,7 +141,7 @@ class OnAServer(unittest.TestCase):
 
 class Restarts(unittest.TestCase):
     def setUp(self) -> None:
-        expect_device()
+        expect_device("cpu")
 
     def restarted(self, number: int) -> None:
         """Every experiment has one result, although the server ends and is started again."""

@@ -16,14 +16,14 @@ from typing import Any
 import kbench
 import kbench.worker
 import needs
-from served import DOUBLED, OWN_TASK, expect_device
+from devices import expect_device
+from served import DOUBLED, OWN_TASK, QUICK
 
 distributed: Any = None
 with contextlib.suppress(ImportError):
     distributed = importlib.import_module("distributed")  # which has no types
 
 PAGE = Path(__file__).parents[2] / "docs" / "cluster.md"
-QUICK = kbench.Options(preset="smoke", plan=kbench.Plan(max_seconds=0.05, min_samples=4))
 COUNT = 12
 
 
@@ -50,7 +50,7 @@ def cluster(workers: int, folder: str) -> Any:
 class Workers(unittest.TestCase):
     def setUp(self) -> None:
         needs.need(distributed, "dask.distributed (Debian: python3-distributed)")
-        expect_device()
+        expect_device("cpu")
         kept = tempfile.TemporaryDirectory()
         self.addCleanup(kept.cleanup)
         self.folder = Path(kept.name)

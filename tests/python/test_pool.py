@@ -12,11 +12,11 @@ import urllib.request
 from pathlib import Path
 
 import kbench
-from served import Served, expect_device, expect_installed
+from devices import expect_device
+from served import QUICK, Served, expect_installed
 
 DOCS = Path(__file__).parents[2] / "docs"
 TOKEN = "a-token-for-the-tests"
-QUICK = kbench.Options(preset="smoke", plan=kbench.Plan(max_seconds=0.05, min_samples=4))
 
 
 def unused_port() -> int:
@@ -28,7 +28,7 @@ def unused_port() -> int:
 
 class Pool(unittest.TestCase):
     def setUp(self) -> None:
-        expect_device()
+        expect_device("cpu")
         self.servers = [Served(token=TOKEN), Served(token=TOKEN)]
         for each in self.servers:
             self.addCleanup(each.end)
