@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "harness/dev/verbs.h"
 #include "harness/frontends/program/options.h"

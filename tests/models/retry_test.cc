@@ -7,8 +7,6 @@
 
 namespace kbench::testing {
 namespace {
-
-using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kbench/error.h"
 #include "tests/error_of.h"
 
 namespace kbench::queue {

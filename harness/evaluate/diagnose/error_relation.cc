@@ -1,7 +1,6 @@
 // Finds what values are where the errors are.
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "harness/evaluate/diagnose/error_pattern.h"
 #include "libkbench/base/text.h"

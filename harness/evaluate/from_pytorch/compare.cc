@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -83,18 +84,21 @@ std::string difference_of(const Tensor& got, const Tensor& expected, double& wor
   return "";
 }
 
-/// A module's outputs, which are of float64, beside the task's.
-std::string compare_outputs(const Json& outputs, const std::vector<Tensor>& expected,
-                            const Graph& graph, double& worst) {
-  if (outputs.size() != expected.size()) return std::to_string(outputs.size()) + " outputs";
-  for (size_t i = 0; i < expected.size(); ++i) {
-    const auto got = tensor_of(outputs[i], {DType::f64, expected[i].shape()});
+/// Outputs of these types beside the task's; `differs` says how one does. The first that differs,
+/// or is none; empty if none is.
+std::string compare_outputs(
+    const Json& outputs, const std::vector<TensorType>& types, const Graph& graph,
+    const std::function<std::string(const Tensor& got, size_t i)>& differs) {
+  if (outputs.size() != types.size()) return std::to_string(outputs.size()) + " outputs";
+  for (size_t i = 0; i < types.size(); ++i) {
+    const auto got = tensor_of(outputs[i], types[i]);
     if (!got) {
-      return graph.output_name(i) + " is no " + to_string(expected[i].type()) + " but of shape " +
+      return graph.output_name(i) + " is no " + to_string(types[i]) + " but of shape " +
              outputs[i].at("shape").dump();
     }
-    const std::string found = difference_of(*got, expected[i].converted(DType::f64), worst);
-    if (!found.empty()) return graph.output_name(i) + ": " + found;
+    if (const std::string found = differs(*got, i); !found.empty()) {
+      return graph.output_name(i) + ": " + found;
+    }
   }
   return "";
 }
@@ -108,28 +112,6 @@ Json request_for(const std::string& program, const Graph& graph, const NamedTens
     request["parameters"][graph.value(id).name] = said_of(given.at(graph.value(id).name));
   }
   return request;
-}
-
-void compare_outputs(const Json& outputs, const std::vector<Tensor>& expected, const Task& task,
-                     const Graph& graph, Agreement& agreement) {
-  if (outputs.size() != expected.size()) {
-    agreement.difference = std::to_string(outputs.size()) + " outputs";
-    return;
-  }
-  const Bounds bounds = bounds_of(task, DType::f32);
-  for (size_t i = 0; i < expected.size(); ++i) {
-    const TensorType& type = graph.value(graph.outputs()[i]).type;
-    const auto got = tensor_of(outputs[i], type);
-    if (!got) {
-      agreement.difference = graph.output_name(i) + " is no " + to_string(type);
-      return;
-    }
-    const Comparison found = compare(*got, expected[i], bounds);
-    agreement.worst_error = std::max(agreement.worst_error, found.max_error);
-    if (!found.passed() && agreement.difference.empty()) {
-      agreement.difference = graph.output_name(i) + ": " + describe(found, type.shape, bounds);
-    }
-  }
 }
 
 }  // namespace
@@ -168,8 +150,13 @@ Agreement compare_with_module(runner::PythonHelper& python, const Problem& probl
       if (!agreement.not_compared.empty()) return agreement;
       const auto expected =
           run_reference(graph, std::move(draws[i]), {.precision = Precision::f64});
-      agreement.difference =
-          compare_outputs(answers[i].at("outputs"), expected, graph, agreement.worst_error);
+      std::vector<TensorType> types;
+      for (const Tensor& each : expected) types.push_back({DType::f64, each.shape()});
+      agreement.difference = compare_outputs(
+          answers[i].at("outputs"), types, graph, [&](const Tensor& got, size_t output) {
+            return difference_of(got, expected[output].converted(DType::f64),
+                                 agreement.worst_error);
+          });
       if (!agreement.difference.empty()) return agreement;
     }
   } catch (const nlohmann::json::exception&) {
@@ -205,7 +192,15 @@ Agreement compare_with_pytorch(runner::PythonHelper& python, const std::string& 
     return agreement;
   }
   const auto expected = run_reference(graph, std::move(given), {.precision = Precision::f64});
-  compare_outputs(answer["outputs"], expected, task, graph, agreement);
+  const Bounds bounds = bounds_of(task, DType::f32);
+  std::vector<TensorType> types;
+  for (const int id : graph.outputs()) types.push_back(graph.value(id).type);
+  agreement.difference =
+      compare_outputs(answer["outputs"], types, graph, [&](const Tensor& got, size_t i) {
+        const Comparison found = compare(got, expected[i], bounds);
+        agreement.worst_error = std::max(agreement.worst_error, found.max_error);
+        return found.passed() ? "" : describe(found, types[i].shape, bounds);
+      });
   return agreement;
 }
 

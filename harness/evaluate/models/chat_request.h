@@ -1,7 +1,6 @@
 // The HTTP request that asks a model.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

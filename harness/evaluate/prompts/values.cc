@@ -1,7 +1,6 @@
 #include "harness/evaluate/prompts/values.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>

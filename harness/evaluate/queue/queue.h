@@ -2,7 +2,6 @@
 // thread and a judge. While one candidate is measured, the next ones for that device are compiled.
 #pragma once
 
-#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>

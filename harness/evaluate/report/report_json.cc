@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <type_traits>
 
 #include "harness/evaluate/report/tables.h"
 #include "kbench/version.h"

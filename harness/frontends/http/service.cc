@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <cmath>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>

@@ -6,8 +6,6 @@
 #include <vector>
 
 #include "harness/frontends/program/job.h"
-#include "harness/frontends/program/text.h"
-#include "kbench/evaluate.h"
 #include "kbench/result.h"
 #include "kbench/score.h"
 

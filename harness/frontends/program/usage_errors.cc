@@ -1,7 +1,5 @@
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <filesystem>
-#include <string_view>
 #include <vector>
 
 #include "harness/frontends/program/command_pages.h"

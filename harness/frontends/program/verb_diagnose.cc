@@ -7,7 +7,6 @@
 #include "harness/evaluate/diagnose/investigate.h"
 #include "harness/frontends/program/candidates.h"
 #include "harness/frontends/program/options.h"
-#include "harness/frontends/program/report.h"
 #include "harness/frontends/program/verbs.h"
 #include "kbench/candidate.h"
 #include "kbench/error.h"

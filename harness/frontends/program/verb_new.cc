@@ -16,7 +16,6 @@
 #include "kbench/task.h"
 #include "kbench/task_file.h"
 #include "libkbench/base/files.h"
-#include "libkbench/base/text.h"
 #include "libkbench/scoring/run_names.h"
 
 namespace kbench::program {

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <variant>
 
 #include "harness/evaluate/from_pytorch/compare.h"
 #include "harness/evaluate/from_pytorch/from_pytorch.h"
