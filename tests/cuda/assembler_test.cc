@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "kbench/error.h"
+#include "tests/cuda/compilers.h"
 #include "tests/error_of.h"
 
 namespace kbench::cuda {
@@ -26,13 +27,8 @@ TEST(Assembler, ThatIsSomeOtherLibraryIsRefused) {
 }
 
 TEST(Assembler, MakesACubinOfPtxAndNamesTheLineOfAnError) {
-  const ToolkitPlaces places = toolkit_places();
-  std::optional<Assembler> assembler;
-  try {
-    assembler.emplace(find_toolkit(places), places);
-  } catch (const Error& e) {
-    GTEST_SKIP() << e.message();
-  }
+  const RealCompilers real = real_compilers();
+  if (!real.assembler) GTEST_SKIP() << real.missing;
   const std::string good =
       ".version 7.0\n.target sm_70\n.address_size 64\n"
       ".visible .entry k(.param .u64 y) {\n"
@@ -40,7 +36,7 @@ TEST(Assembler, MakesACubinOfPtxAndNamesTheLineOfAnError) {
       "  ld.param.u64 %rd1, [y];\n"
       "  st.global.u32 [%rd1], 1;\n"
       "  ret;\n}\n";
-  const AssembleOutcome made = assembler->assemble(good, {9, 0}, "k.ptx", 1);
+  const AssembleOutcome made = real.assembler->assemble(good, {9, 0}, "k.ptx", 1);
   ASSERT_TRUE(made.ok()) << made.diagnostics.at(0).message;
   EXPECT_TRUE(cubin_registers(made.cubin, "k").has_value());
   EXPECT_FALSE(cubin_registers(made.cubin, "other").has_value());
@@ -48,7 +44,7 @@ TEST(Assembler, MakesACubinOfPtxAndNamesTheLineOfAnError) {
   std::string bad = good;
   bad.replace(bad.find("%rd1]"), 4, "%rd7");
   bad.replace(bad.find("ret;"), 4, "mov.u32 %r, nothing;");
-  const AssembleOutcome refused = assembler->assemble(bad, {9, 0}, "c.yaml", 11);
+  const AssembleOutcome refused = real.assembler->assemble(bad, {9, 0}, "c.yaml", 11);
   EXPECT_FALSE(refused.ok());
   ASSERT_FALSE(refused.diagnostics.empty());
   EXPECT_EQ(refused.diagnostics[0].file, "c.yaml");

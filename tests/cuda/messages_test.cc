@@ -7,7 +7,6 @@ namespace kbench::cuda {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Not;
 using ::testing::SizeIs;
 
 TEST(NvrtcMessages, HaveFileLineAndWhatFollows) {
@@ -59,17 +58,6 @@ TEST(NvrtcMessages, OfItsAssemblerHaveNoLine) {
   ASSERT_THAT(all, SizeIs(1));
   EXPECT_EQ(all[0].line, 0);
   EXPECT_EQ(all[0].message, "No such place");
-}
-
-TEST(NvrtcMessages, AreEscapedAndNotWithoutEnd) {
-  std::string log;
-  for (int i = 0; i < 1000; ++i) log += "k.cu(1): error: \x1b[31mred\n";
-  const auto all = parse_nvrtc_log(log, "k.cu", 1);
-  EXPECT_LE(all.size(), 51u);
-  for (const Diagnostic& each : all) EXPECT_THAT(each.message, Not(HasSubstr("\x1b")));
-  EXPECT_THAT(all.back().message, HasSubstr("more messages are left out"));
-  EXPECT_EQ(parse_nvrtc_log("k.cu(99999999999999999999): error: far\n", "k.cu", 7)[0].line,
-            std::numeric_limits<int>::max());
 }
 
 TEST(PtxasMessages, HaveLineAndLeaveOutWhatSaysNothing) {

@@ -3,11 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "harness/measure/cuda/assembler.h"
 #include "harness/measure/cuda/ptx.h"
 #include "harness/measure/cuda/ptx_print.h"
 #include "harness/measure/cuda/ptx_rules.h"
 #include "kbench/error.h"
+#include "tests/cuda/compilers.h"
 #include "tests/error_of.h"
 
 namespace kbench::cuda {
@@ -118,14 +118,9 @@ TEST(Nvrtc, OfAnotherAgeThanTheDeviceIsUnsupported) {
 class RealNvrtc : public ::testing::Test {
  protected:
   void SetUp() override {
-    const ToolkitPlaces places = toolkit_places();
-    try {
-      nvrtc_ = std::make_unique<Nvrtc>(find_toolkit(places), places);
-    } catch (const Error& e) {
-      GTEST_SKIP() << e.message();
-    }
+    if (!real_.nvrtc) GTEST_SKIP() << real_.missing;
   }
-  std::unique_ptr<Nvrtc> nvrtc_;
+  const RealCompilers real_ = real_compilers();
 };
 
 TEST_F(RealNvrtc, MakesPtxThatIsCheckedPrintedAndAssembled) {
@@ -138,7 +133,7 @@ TEST_F(RealNvrtc, MakesPtxThatIsCheckedPrintedAndAssembled) {
       "}\n");
   asked.macros = {{"KB_dim", "7"}};
   asked.entry = "scale<float, 32>";
-  const CudaOutcome outcome = nvrtc_->compile(asked, kHopper);
+  const CudaOutcome outcome = real_.nvrtc->compile(asked, kHopper);
   ASSERT_TRUE(outcome.ok()) << (outcome.diagnostics.empty() ? "" : outcome.diagnostics[0].message);
   const PtxModule module = parse_ptx(outcome.ptx);
   EXPECT_FALSE(check_ptx(module).has_value());
@@ -150,13 +145,8 @@ TEST_F(RealNvrtc, MakesPtxThatIsCheckedPrintedAndAssembled) {
   EXPECT_EQ(entry->parameters[2].size, 4u);
   EXPECT_EQ(entry->parameters[3].size, 1u);
   EXPECT_EQ(static_shared_bytes(module, *entry), 128u);
-  std::optional<Assembler> assembler;
-  try {
-    assembler.emplace(find_toolkit(toolkit_places()), toolkit_places());
-  } catch (const Error& e) {
-    GTEST_SKIP() << e.message();
-  }
-  const AssembleOutcome made = assembler->assemble(print_ptx(module), kHopper, "k.cu", 0);
+  if (!real_.assembler) GTEST_SKIP() << real_.missing;
+  const AssembleOutcome made = real_.assembler->assemble(print_ptx(module), kHopper, "k.cu", 0);
   ASSERT_TRUE(made.ok()) << (made.diagnostics.empty() ? "" : made.diagnostics[0].message);
   const auto registers = cubin_registers(made.cubin, outcome.entry);
   ASSERT_TRUE(registers.has_value());
@@ -169,7 +159,7 @@ TEST_F(RealNvrtc, NamesTheLineOfAnErrorInASourceAndInItsInclude) {
   asked.include = [](const std::string& name, const std::string&) {
     return std::optional(std::pair{"folder/" + name, std::string("\nint x = \"a\";\n")});
   };
-  const CudaOutcome outcome = nvrtc_->compile(asked, kHopper);
+  const CudaOutcome outcome = real_.nvrtc->compile(asked, kHopper);
   EXPECT_FALSE(outcome.ok());
   ASSERT_THAT(outcome.diagnostics, SizeIs(2));
   EXPECT_EQ(outcome.diagnostics[0].file, "folder/a.cuh");
@@ -179,8 +169,8 @@ TEST_F(RealNvrtc, NamesTheLineOfAnErrorInASourceAndInItsInclude) {
 }
 
 TEST_F(RealNvrtc, FindsTheToolkitsHeadersWhichPassTheRules) {
-  if (!nvrtc_->has_headers()) GTEST_SKIP() << "no CUDA headers on this machine";
-  const CudaOutcome outcome = nvrtc_->compile(
+  if (!real_.nvrtc->has_headers()) GTEST_SKIP() << "no CUDA headers on this machine";
+  const CudaOutcome outcome = real_.nvrtc->compile(
       source("#include <cuda_runtime.h>\n#include <cuda_fp16.h>\n#include <mma.h>\n"
              "#include <cooperative_groups.h>\n#include <cuda_bf16.h>\n"
              "namespace cg = cooperative_groups;\n"
@@ -245,22 +235,17 @@ __global__ void k(const float* x, float* y, int n, const __half* h) {
 )";
 
 TEST_F(RealNvrtc, AssemblesTheAssemblyOfNvidiasHeaders) {
-  if (!nvrtc_->has_headers()) GTEST_SKIP() << "no CUDA headers on this machine";
-  const CudaOutcome outcome = nvrtc_->compile(source(kHeadersAndTables), kHopper);
+  if (!real_.nvrtc->has_headers()) GTEST_SKIP() << "no CUDA headers on this machine";
+  const CudaOutcome outcome = real_.nvrtc->compile(source(kHeadersAndTables), kHopper);
   ASSERT_TRUE(outcome.ok()) << (outcome.diagnostics.empty() ? "" : outcome.diagnostics[0].message);
   const PtxModule module = parse_ptx(outcome.ptx);
   const auto violation = check_ptx(module);
   ASSERT_FALSE(violation.has_value()) << violation->line << ": " << violation->message;
-  std::optional<Assembler> assembler;
-  try {
-    assembler.emplace(find_toolkit(toolkit_places()), toolkit_places());
-  } catch (const Error& e) {
-    GTEST_SKIP() << e.message();
-  }
-  const AssembleOutcome printed = assembler->assemble(print_ptx(module), kHopper, "k.cu", 0);
+  if (!real_.assembler) GTEST_SKIP() << real_.missing;
+  const AssembleOutcome printed = real_.assembler->assemble(print_ptx(module), kHopper, "k.cu", 0);
   ASSERT_TRUE(printed.ok()) << (printed.diagnostics.empty() ? "" : printed.diagnostics[0].message);
   // The names that registers are printed with make no difference to the code.
-  const AssembleOutcome own = assembler->assemble(outcome.ptx, kHopper, "k.cu", 0);
+  const AssembleOutcome own = real_.assembler->assemble(outcome.ptx, kHopper, "k.cu", 0);
   ASSERT_TRUE(own.ok());
   EXPECT_TRUE(printed.cubin == own.cubin);
 }

@@ -1,6 +1,8 @@
 // A PTX kernel with the lines that a test is about, and what the rules say of it.
 #pragma once
 
+#include <gmock/gmock.h>
+
 #include <optional>
 #include <string>
 
@@ -20,6 +22,16 @@ inline std::string kernel(const std::string& body, const std::string& before = "
 
 inline std::optional<PtxViolation> check(const std::string& text) {
   return check_ptx(parse_ptx(text));
+}
+inline void expect_passes(const std::string& body, const std::string& before = "") {
+  const auto violation = check(kernel(body, before));
+  EXPECT_FALSE(violation) << body << ": " << violation->message;
+}
+inline void expect_refused(const std::string& body, const std::string& words,
+                           const std::string& before = "") {
+  const auto violation = check(kernel(body, before));
+  ASSERT_TRUE(violation) << body;
+  EXPECT_THAT(violation->message, ::testing::HasSubstr(words)) << body;
 }
 
 }  // namespace kbench::cuda

@@ -6,8 +6,8 @@
 
 #include <memory>
 
-#include "harness/measure/cuda/assembler.h"
 #include "kbench/error.h"
+#include "tests/cuda/compilers.h"
 #include "tests/cuda/ptx_kernel.h"
 
 namespace kbench::cuda {
@@ -17,16 +17,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 std::string printed(const std::string& text) { return print_ptx(parse_ptx(text)); }
-
-/// The real one, where it is.
-std::unique_ptr<Assembler> assembler() {
-  const ToolkitPlaces places = toolkit_places();
-  try {
-    return std::make_unique<Assembler>(find_toolkit(places), places);
-  } catch (const Error&) {
-    return nullptr;
-  }
-}
 
 TEST(PtxPrint, GivesEachStatementOnItsLine) {
   EXPECT_EQ(printed(".version 8.0\n.target sm_90a, debug\n.address_size 64\n"
@@ -108,8 +98,8 @@ TEST(PtxPrint, RefusesInstructionsWithAWordTooMany) {
 }
 
 TEST(PtxPrint, IsAssembledAsTheTextItCameFrom) {
-  const auto assemble = assembler();
-  if (!assemble) GTEST_SKIP() << "no nvJitLink on this machine";
+  const RealCompilers real = real_compilers();
+  if (!real.assembler) GTEST_SKIP() << real.missing;
   for (const char* body :
        {".loc 1 1 1\nst.global.u32 [%rd1], 1;",
         "{.reg.b32 a, b; mov.b32 a, 0x80000000U; mov .u32 b, %tid .x; st.global.v2.u32 [%rd1+8], "
@@ -120,7 +110,7 @@ TEST(PtxPrint, IsAssembledAsTheTextItCameFrom) {
         "} st.global.u32 [%rd2], t0; }",
         "ld.const.f32 %r1, [table+4];\nst.global.u32 [%rd1], %r1;"}) {
     const std::string text = kernel(body, ".const .f32 table[2] = {0f3F800000, -1.5e-3};\n");
-    const AssembleOutcome made = assemble->assemble(printed(text), {9, 0}, "k.ptx", 1);
+    const AssembleOutcome made = real.assembler->assemble(printed(text), {9, 0}, "k.ptx", 1);
     EXPECT_TRUE(made.ok()) << body << ": "
                            << (made.diagnostics.empty() ? "" : made.diagnostics[0].message);
   }

@@ -12,6 +12,7 @@
 #include "kbench/error.h"
 #include "kbench/task.h"
 #include "kbench/verdict.h"
+#include "tests/cuda/compilers.h"
 #include "tests/cuda/specimen.h"
 
 namespace kbench {
@@ -51,15 +52,8 @@ std::optional<runner::Refusal> refusal_of(const std::string& path, runner::Pytho
 }
 
 bool has_compilers() {
-  const cuda::ToolkitPlaces places = cuda::toolkit_places();
-  const cuda::Toolkit toolkit = cuda::find_toolkit(places);
-  try {
-    const cuda::Nvrtc nvrtc(toolkit, places);
-    const cuda::Assembler assembler(toolkit, places);
-    return nvrtc.has_headers();
-  } catch (const Error&) {
-    return false;
-  }
+  const cuda::RealCompilers real = cuda::real_compilers();
+  return real.assembler && real.nvrtc->has_headers();
 }
 
 class CudaSpecimens : public ::testing::TestWithParam<const char*> {

@@ -8,9 +8,8 @@
 #include <set>
 #include <variant>
 
-#include "harness/measure/eager/eager.h"
 #include "kbench/error.h"
-#include "tests/operators/table.h"
+#include "tests/eager/planned.h"
 
 namespace kbench::eager {
 namespace {
@@ -50,12 +49,7 @@ void expect_a_plan_or_a_refusal(const OperatorCall& call, const DeviceTraits& tr
     EXPECT_EQ(error.code(), ErrorCode::kUnsupported) << error.message();
     return;
   }
-  for (const Launch& launch : plan.launches) {
-    for (int axis = 0; axis < 3; ++axis) {
-      EXPECT_GE(launch.groups[axis], 1u) << launch.shader;
-      EXPECT_LE(launch.groups[axis], traits.max_group_count[axis]) << launch.shader;
-    }
-  }
+  expect_groups_within(plan, traits);
   for (const int64_t bytes : plan.scratch_bytes) EXPECT_GE(bytes, 0);
   EXPECT_GE(plan.scratch_total(), 0);
 }

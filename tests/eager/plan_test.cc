@@ -34,13 +34,10 @@ size_t push_bytes(const Launch& launch) {
 }
 
 void expect_within_limits(const CallPlan& plan, const DeviceTraits& traits) {
+  expect_groups_within(plan, traits);
   for (const Launch& launch : plan.launches) {
     SCOPED_TRACE(launch.shader);
     EXPECT_LE(push_bytes(launch), 128u);
-    for (int axis = 0; axis < 3; ++axis) {
-      EXPECT_GE(launch.groups[axis], 1u);
-      EXPECT_LE(launch.groups[axis], traits.max_group_count[axis]);
-    }
     for (const LaunchOperand& operand : launch.addresses) {
       if (operand.kind == LaunchOperand::Kind::scratch) {
         EXPECT_LT(static_cast<size_t>(operand.index), plan.scratch_bytes.size());
@@ -64,20 +61,6 @@ TEST(Plans, EveryTaskStaysWithinLimitsAtEveryPreset) {
   }
 }
 
-/// The launch's shader as the compiler leaves it.
-vulkan::Spirv compile_words(vulkan::ShaderCompiler& compiler, const Launch& launch,
-                            bool optimize = true) {
-  vulkan::ShaderSource source;
-  source.text = vulkan::embedded_shader(launch.shader).value();
-  source.file = launch.shader;
-  source.macros = launch.macros;
-  source.include = vulkan::embedded_include;
-  source.optimize = optimize;
-  const vulkan::CompileOutcome outcome = compiler.compile(source);
-  for (const Diagnostic& each : outcome.diagnostics) ADD_FAILURE() << each.message;
-  EXPECT_EQ(vulkan::validate_spirv(outcome.spirv), "");
-  return outcome.spirv;
-}
 vulkan::SpirvFacts compile(vulkan::ShaderCompiler& compiler, const Launch& launch) {
   return vulkan::inspect_spirv(compile_words(compiler, launch));
 }

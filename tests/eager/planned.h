@@ -1,6 +1,8 @@
 // The plans that a row of the operators' table is run with.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <set>
 #include <string>
 #include <vector>
@@ -9,6 +11,7 @@
 #include "harness/measure/eager/eager.h"
 #include "harness/measure/eager/gemm.h"
 #include "harness/measure/eager/storage.h"
+#include "harness/measure/vulkan/compiler.h"
 #include "tests/operators/table.h"
 
 namespace kbench::eager {
@@ -30,6 +33,31 @@ inline std::string macro(const Launch& launch, const std::string& name) {
     if (key == name) return value;
   }
   return "";
+}
+
+/// No launch has more workgroups than the device takes.
+inline void expect_groups_within(const CallPlan& plan, const DeviceTraits& traits) {
+  for (const Launch& launch : plan.launches) {
+    for (int axis = 0; axis < 3; ++axis) {
+      EXPECT_GE(launch.groups[axis], 1u) << launch.shader;
+      EXPECT_LE(launch.groups[axis], traits.max_group_count[axis]) << launch.shader;
+    }
+  }
+}
+
+/// The launch's shader as the compiler leaves it.
+inline vulkan::Spirv compile_words(vulkan::ShaderCompiler& compiler, const Launch& launch,
+                                   bool optimize = true) {
+  vulkan::ShaderSource source;
+  source.text = vulkan::embedded_shader(launch.shader).value();
+  source.file = launch.shader;
+  source.macros = launch.macros;
+  source.include = vulkan::embedded_include;
+  source.optimize = optimize;
+  const vulkan::CompileOutcome outcome = compiler.compile(source);
+  for (const Diagnostic& each : outcome.diagnostics) ADD_FAILURE() << each.message;
+  EXPECT_EQ(vulkan::validate_spirv(outcome.spirv), "");
+  return outcome.spirv;
 }
 
 /// A product or convolution in that tile, its depth in `splits` parts, its floats stored as `real`.

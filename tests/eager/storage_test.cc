@@ -180,16 +180,7 @@ TEST(Storage, KernelsOfHalvesCompile) {
         for (const Launch& launch : plan.launches) {
           if (!seen.insert(launch.shader + macro(launch, "WIDTH")).second) continue;
           SCOPED_TRACE(launch.shader + " " + std::string(name_of(real)));
-          vulkan::ShaderSource source;
-          source.text = vulkan::embedded_shader(launch.shader).value();
-          source.file = launch.shader;
-          source.macros = launch.macros;
-          source.include = vulkan::embedded_include;
-          const vulkan::CompileOutcome outcome = compiler.compile(source);
-          for (const Diagnostic& diagnostic : outcome.diagnostics) {
-            ADD_FAILURE() << diagnostic.message;
-          }
-          EXPECT_EQ(vulkan::validate_spirv(outcome.spirv), "");
+          compile_words(compiler, launch);
         }
       }
     }

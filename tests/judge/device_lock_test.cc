@@ -112,29 +112,6 @@ TEST_F(DeviceLock, IsNotNeededForChecking) {
   EXPECT_EQ(name_of(evaluator().check(file_of(right())).verdict), "compiles");
 }
 
-TEST_F(DeviceLock, OfAHolderThatIsKilledIsFree) {
-  int ready[2];
-  ASSERT_EQ(pipe(ready), 0);
-  const pid_t holder = fork();
-  if (holder == 0) {
-    process::HostLock lock(name_);
-    lock.take();
-    [[maybe_unused]] const ssize_t ignored = write(ready[1], "x", 1);
-    for (;;) pause();
-  }
-  char byte = 0;
-  ASSERT_EQ(read(ready[0], &byte, 1), 1);
-  std::jthread killer([&] {
-    wait_for_stage("queue");
-    ::kill(holder, SIGKILL);
-    waitpid(holder, nullptr, 0);
-  });
-  expect_right();
-  EXPECT_THAT(stages(), Contains("queue"));
-  close(ready[0]);
-  close(ready[1]);
-}
-
 TEST_F(DeviceLock, IsHeldByOneJudgeAtATimeAndOnlyInTrials) {
   options_.on_stage = {};
   const std::string file = file_of(right());

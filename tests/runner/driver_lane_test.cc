@@ -4,10 +4,9 @@
 
 #include <gmock/gmock.h>
 
-#include "harness/measure/cuda/nvrtc.h"
-#include "harness/measure/cuda/toolkit.h"
 #include "harness/measure/runner/candidate_program.h"
 #include "kbench/task.h"
+#include "tests/cuda/compilers.h"
 #include "tests/cuda/fake_driver.h"
 #include "tests/vulkan/device_fixture.h"
 
@@ -57,12 +56,8 @@ class DriverLaneTest : public vulkan::DeviceTest {
   void SetUp() override {
     vulkan::DeviceTest::SetUp();
     if (IsSkipped()) return;
-    const cuda::ToolkitPlaces places = cuda::toolkit_places();
-    try {
-      const cuda::Nvrtc nvrtc(cuda::find_toolkit(places), places);
-    } catch (const Error& e) {
-      GTEST_SKIP() << e.message();
-    }
+    const cuda::RealCompilers real = cuda::real_compilers();
+    if (!real.nvrtc) GTEST_SKIP() << real.missing;
     fake_.uuid = device().snapshot().device_uuid;
   }
 

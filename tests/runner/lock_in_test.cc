@@ -8,16 +8,16 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fstream>
 #include <thread>
 
 #include "tests/runner/attacks.h"
+#include "tests/vulkan/child.h"
 #include "tests/vulkan/device_fixture.h"
-#include "tests/vulkan/hand_over.h"
 
 namespace kbench::runner {
 namespace {
@@ -26,8 +26,8 @@ using ::testing::HasSubstr;
 
 constexpr const char* kFileVariable = "KBENCH_LOCK_IN_TEST_FILE";
 constexpr const char* kSoftwareVariable = "KBENCH_LOCK_IN_TEST_SOFTWARE";
-constexpr int kSocket = 3;
-constexpr int kChildPassed = 42;  // told apart from a child that ran no test at all
+using vulkan::end_child;
+using vulkan::in_child;
 constexpr uint32_t kValues = 1000;
 
 class LockInTest : public vulkan::DeviceTest {
@@ -43,51 +43,27 @@ class LockInTest : public vulkan::DeviceTest {
     if (!in_child()) DeviceTest::TearDown();
   }
 
-  static bool in_child() { return std::getenv(kFileVariable) != nullptr; }
   static Target target() { return {.parent = getppid(), .file = std::getenv(kFileVariable)}; }
   static LockInOptions options() {
     return {.parent = getppid(), .host_memory_bytes = 0, .readable = {}};
   }
   static bool as_software() { return variable(kSoftwareVariable) == "1"; }
-  [[noreturn]] static void end_child() { std::_Exit(HasFailure() ? 1 : kChildPassed); }
 
   /// Runs the current test in a child, as on a software device or not, and returns its status.
-  int run_child(bool software, const vulkan::SharedMemory* memory = nullptr) {
+  process::Exit run_child(bool software, const std::vector<vulkan::SharedMemory>& memories = {}) {
     const std::string file = ::testing::TempDir() + "kbench_lock_in_" + std::to_string(getpid());
     for (const char* suffix : {"", ".old"}) std::ofstream(file + suffix) << "private";
     std::vector<std::string> variables = sanitized_environment();
     variables.push_back(kFileVariable + ("=" + file));
     variables.push_back(kSoftwareVariable + std::string(software ? "=1" : "=0"));
     variables.push_back("KBENCH_TEST_VALIDATE=" + std::string(validates() ? "1" : "0"));
-    std::vector<char*> environment;
-    for (std::string& each : variables) environment.push_back(each.data());
-    environment.push_back(nullptr);
-    const std::string filter = std::string("--gtest_filter=LockInTest.") +
-                               ::testing::UnitTest::GetInstance()->current_test_info()->name();
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return -1;
-    const UniqueFd here(ends[0]);
-    UniqueFd there(fcntl(ends[1], F_DUPFD_CLOEXEC, 10));
-    close(ends[1]);
-    const pid_t child = fork();
-    if (child == 0) {
-      dup2(there.get(), kSocket);
-      execle("/proc/self/exe", "runner_lock_in_test", filter.c_str(), static_cast<char*>(nullptr),
-             environment.data());
-      _exit(127);
-    }
-    there.reset();
-    if (memory != nullptr) hand_over(here.get(), *memory);
-    int status = -1;
-    if (waitpid(child, &status, 0) != child) return -1;
+    const process::Exit end = vulkan::run_child(variables, memories);
     EXPECT_EQ(access(file.c_str(), F_OK), 0);
     for (const char* suffix : {"", ".old", ".new"}) unlink((file + suffix).c_str());
-    return status;
+    return end;
   }
-  void expect_child_passes(bool software, const vulkan::SharedMemory* memory = nullptr) {
-    const int status = run_child(software, memory);
-    ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
-    EXPECT_EQ(WEXITSTATUS(status), kChildPassed);
+  void expect_child_passes(bool software, const std::vector<vulkan::SharedMemory>& memories = {}) {
+    EXPECT_EQ(run_child(software, memories).status, vulkan::kChildPassed);
   }
 
   static std::unique_ptr<vulkan::Device> open() {
@@ -140,7 +116,7 @@ TEST_F(LockInTest, ALockedInProcessCompilesRunsAndSharesMemory) {
     }
     EXPECT_TRUE(lock.holds("system_calls")) << lock.text();
     const vulkan::Buffer to =
-        device->import_shared(vulkan::take_over(kSocket), vulkan::Access::read_write);
+        device->import_shared(std::move(vulkan::take_over().at(0)), vulkan::Access::read_write);
     compute(*device, to);
     int sum = 0;
     std::thread([&sum] { sum = 7; }).join();
@@ -151,8 +127,9 @@ TEST_F(LockInTest, ALockedInProcessCompilesRunsAndSharesMemory) {
   for (const bool software : {false, true}) {
     if (software && !on_software()) continue;
     const vulkan::Buffer to = device().allocate_shared(kValues * sizeof(float));
-    const vulkan::SharedMemory memory = to.share(vulkan::Access::read_write);
-    expect_child_passes(software, &memory);
+    std::vector<vulkan::SharedMemory> memories;
+    memories.push_back(to.share(vulkan::Access::read_write));
+    expect_child_passes(software, memories);
     std::vector<float> values = download<float>(to);
     values.resize(kValues);
     EXPECT_EQ(values, expected()) << software;
@@ -246,15 +223,16 @@ TEST_F(LockInTest, AReadOnlyMemoryCannotBeOpenedAgainForWriting) {
   if (in_child()) {
     LockIn lock(options());
     const std::unique_ptr<vulkan::Device> device = open_locked_in(lock);
-    const vulkan::SharedMemory memory = vulkan::take_over(kSocket);
+    const vulkan::SharedMemory memory = std::move(vulkan::take_over().at(0));
     const std::string path = "/proc/self/fd/" + std::to_string(memory.descriptor.get());
     EXPECT_EQ(::open(path.c_str(), O_RDWR | O_CLOEXEC), -1);
     end_child();
   }
   if (!on_software()) GTEST_SKIP() << "memory of a GPU has no read-only descriptor";
   const vulkan::Buffer buffer = device().allocate_shared(1);
-  const vulkan::SharedMemory memory = buffer.share(vulkan::Access::read_only);
-  expect_child_passes(true, &memory);
+  std::vector<vulkan::SharedMemory> memories;
+  memories.push_back(buffer.share(vulkan::Access::read_only));
+  expect_child_passes(true, memories);
 }
 
 TEST_F(LockInTest, HostMemoryIsLimited) {
@@ -284,10 +262,7 @@ TEST_F(LockInTest, ACrashStaysACrash) {
     signal(SIGABRT, SIG_DFL);
     std::abort();
   }
-  const int status = run_child(on_software());
-  ASSERT_TRUE(WIFSIGNALED(status));
-  EXPECT_EQ(WTERMSIG(status), SIGABRT);
-  EXPECT_FALSE(WCOREDUMP(status));
+  EXPECT_EQ(run_child(on_software()).signal, SIGABRT);
 }
 
 TEST_F(LockInTest, AnOrphanIsToldSo) {

@@ -21,32 +21,15 @@ using vulkan::whole;
 
 class CompareKernelTest : public KernelsTest {
  protected:
-  /// The device's findings and the truth's scale.
   template <class T>
   std::pair<CompareSummary, ScaleFinding> compare_on_device(const std::vector<T>& got,
                                                             const std::vector<T>& truth, Fill fill,
                                                             CompareRule rule = {}) {
     fill.dtype = dtype_of<T>();
-    const Buffer c = upload(got), r = upload(truth);
-    const Buffer work = device().allocate(reduction_bytes(whole(c)));
-    const Buffer scale = device().allocate(sizeof(ScaleFinding));
-    const Buffer summary = device().allocate(sizeof(CompareSummary));
-    Kernels kernels(device());
-    run([&](Commands& commands) {
-      kernels.scale(commands, whole(r), fill.dtype, work.address(), scale.address());
-      commands.barrier();
-      kernels.compare(commands, whole(c), whole(r), fill, rule, scale.address(), work.address(),
-                      summary.address(), true);
-    });
-    return {download<CompareSummary>(summary)[0], download<ScaleFinding>(scale)[0]};
+    return KernelsTest::compare_on_device(got, truth, fill, rule);
   }
   static float as_float(uint64_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits)); }
 
-  static std::vector<float> drawn(size_t n, uint64_t seed) {
-    const Tensor tensor = draw(normal(0, 3), {seed, 1, "t"}, {DType::f32, {int64_t(n)}});
-    const auto data = tensor.data<float>();
-    return {data.begin(), data.end()};
-  }
   static Tensor tensor_of(const std::vector<float>& values) {
     Tensor tensor(DType::f32, {static_cast<int64_t>(values.size())});
     std::copy(values.begin(), values.end(), tensor.data<float>().begin());

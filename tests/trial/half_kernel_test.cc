@@ -31,11 +31,6 @@ class HalfKernelTest : public KernelsTest, public ::testing::WithParamInterface<
   /// A step of the type in every element.
   static CompareRule rule() { return {static_cast<float>(half_epsilon(GetParam())), -1}; }
 
-  static std::vector<float> drawn(size_t n) {
-    const Tensor tensor = draw(normal(0, 3), {7, 1, "t"}, {DType::f32, {int64_t(n)}});
-    const auto data = tensor.data<float>();
-    return {data.begin(), data.end()};
-  }
   /// The truth rounded, and a word's other half where their number is odd.
   static std::vector<uint16_t> rounded(const std::vector<float>& truth) {
     std::vector<uint16_t> halves;
@@ -43,22 +38,10 @@ class HalfKernelTest : public KernelsTest, public ::testing::WithParamInterface<
     return halves;
   }
   /// `got` has as many halves as the truth has elements, and one more where that is odd.
-  CompareSummary compare_on_device(std::vector<uint16_t> got, const std::vector<float>& truth,
-                                   Fill fill = {}) {
+  CompareSummary compare_on_device(const std::vector<uint16_t>& got,
+                                   const std::vector<float>& truth, Fill fill = {}) {
     fill.dtype = GetParam();
-    const Buffer c = upload(got), r = upload(truth);
-    const vulkan::Region of_got = whole(c);
-    const Buffer work = device().allocate(reduction_bytes(whole(r)));
-    const Buffer scale = device().allocate(sizeof(ScaleFinding));
-    const Buffer summary = device().allocate(sizeof(CompareSummary));
-    Kernels kernels(device());
-    run([&](Commands& commands) {
-      kernels.scale(commands, whole(r), DType::f32, work.address(), scale.address());
-      commands.barrier();
-      kernels.compare(commands, of_got, whole(r), fill, rule(), scale.address(), work.address(),
-                      summary.address(), true);
-    });
-    return download<CompareSummary>(summary)[0];
+    return KernelsTest::compare_on_device(got, truth, fill, rule()).first;
   }
 };
 

@@ -162,9 +162,5 @@ TEST_F(PipelineTest, RefusesCapabilitiesTheDeviceWasNotOpenedWith) {
   EXPECT_THAT(error.what(), HasSubstr("AtomicFloat32MinMaxEXT, which kbench does not enable"));
 }
 
-TEST_F(PipelineTest, RefusesWordsThatAreNoShader) {
-  EXPECT_EQ(refusal({.spirv = {1, 2, 3}}).code(), ErrorCode::kCompile);
-}
-
 }  // namespace
 }  // namespace kbench::vulkan

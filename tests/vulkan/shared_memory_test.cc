@@ -5,24 +5,20 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "harness/measure/vulkan/buffer.h"
 #include "harness/measure/vulkan/functions.h"
+#include "tests/vulkan/child.h"
 #include "tests/vulkan/device_fixture.h"
-#include "tests/vulkan/hand_over.h"
 
 namespace kbench::vulkan {
 namespace {
 
 using ::testing::HasSubstr;
 
-constexpr const char* kSocketVariable = "KBENCH_SHARED_MEMORY_TEST_SOCKET";
-constexpr int kChildPassed = 42;  // told apart from a child that ran no test at all
 constexpr size_t kValues = 1000;
 
 class SharedMemoryTest : public DeviceTest {
@@ -46,34 +42,9 @@ class SharedMemoryTest : public DeviceTest {
     commands.submit_and_wait(60);
   }
 
-  /// Runs the test of that name in another process, which finds `memories` at the other end of a
-  /// socket, and returns its wait status.
-  int run_importer(const char* test, const std::vector<SharedMemory>& memories) {
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return -1;
-    const UniqueFd here(ends[0]);
-    UniqueFd there(ends[1]);
-    const std::string filter = std::string("--gtest_filter=SharedMemoryTest.") + test;
-    const std::string descriptor = std::to_string(there.get());
-    const pid_t child = fork();
-    if (child == 0) {
-      fcntl(there.get(), F_SETFD, 0);
-      setenv(kSocketVariable, descriptor.c_str(), 1);
-      execl("/proc/self/exe", "vulkan_device_test", filter.c_str(), static_cast<char*>(nullptr));
-      _exit(127);
-    }
-    there.reset();
-    for (const SharedMemory& memory : memories) hand_over(here.get(), memory);
-    int status = -1;
-    if (waitpid(child, &status, 0) != child) return -1;
-    return status;
-  }
-
-  static bool in_importer() { return std::getenv(kSocketVariable) != nullptr; }
-  static int socket_of_importer() { return std::atoi(std::getenv(kSocketVariable)); }
   [[noreturn]] void end_importer() {
     for (const std::string& each : device().take_validation_messages()) ADD_FAILURE() << each;
-    std::_Exit(HasFailure() ? 1 : kChildPassed);
+    end_child();
   }
 
   Buffer shared_floats(float value) {
@@ -86,10 +57,11 @@ class SharedMemoryTest : public DeviceTest {
 };
 
 TEST_F(SharedMemoryTest, AnotherProcessReadsAndWritesEveryByte) {
-  if (in_importer()) {
+  if (in_child()) {
     const uint64_t before = device().allocated_bytes();
-    const Buffer from = device().import_shared(take_over(socket_of_importer()), Access::read_only);
-    const Buffer to = device().import_shared(take_over(socket_of_importer()), Access::read_write);
+    std::vector<SharedMemory> memories = take_over();
+    const Buffer from = device().import_shared(std::move(memories.at(0)), Access::read_only);
+    const Buffer to = device().import_shared(std::move(memories.at(1)), Access::read_write);
     EXPECT_EQ(device().allocated_bytes(), before) << "what is imported is its owner's";
     run_by_address(from, to);
     end_importer();
@@ -98,17 +70,15 @@ TEST_F(SharedMemoryTest, AnotherProcessReadsAndWritesEveryByte) {
   std::vector<SharedMemory> memories;
   memories.push_back(from.share(Access::read_only));
   memories.push_back(to.share(Access::read_write));
-  const int status = run_importer("AnotherProcessReadsAndWritesEveryByte", memories);
-  ASSERT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), kChildPassed);
+  ASSERT_EQ(run_child(own_environment(), memories).status, kChildPassed);
   EXPECT_EQ(download<float>(to), std::vector<float>(to.size() / sizeof(float), 7));
   EXPECT_EQ(download<float>(from), std::vector<float>(from.size() / sizeof(float), 3));
 }
 
 TEST_F(SharedMemoryTest, WritingReadOnlyMemoryKillsTheImporter) {
   if (by_descriptor()) GTEST_SKIP() << "memory of a GPU has no read-only mapping";
-  if (in_importer()) {
-    const SharedMemory shared = take_over(socket_of_importer());
+  if (in_child()) {
+    const SharedMemory shared = std::move(take_over().at(0));
     const rlimit no_core{0, 0};
     setrlimit(RLIMIT_CORE, &no_core);
     signal(SIGSEGV, SIG_DFL);  // a sanitizer's handler would turn it into an exit
@@ -124,9 +94,7 @@ TEST_F(SharedMemoryTest, WritingReadOnlyMemoryKillsTheImporter) {
   const Buffer input = shared_floats(5);
   std::vector<SharedMemory> memories;
   memories.push_back(input.share(Access::read_only));
-  const int status = run_importer("WritingReadOnlyMemoryKillsTheImporter", memories);
-  ASSERT_TRUE(WIFSIGNALED(status)) << WEXITSTATUS(status);
-  EXPECT_EQ(WTERMSIG(status), SIGSEGV);
+  EXPECT_EQ(run_child(own_environment(), memories).signal, SIGSEGV);
   EXPECT_EQ(download<float>(input), std::vector<float>(input.size() / sizeof(float), 5));
 }
 

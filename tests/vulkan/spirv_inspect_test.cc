@@ -266,12 +266,6 @@ TEST(InspectSpirv, SeesHalfPrecision) {
   EXPECT_TRUE(facts.uses_float16);
 }
 
-TEST(InspectSpirv, WantsSpecializationConstantsFrozen) {
-  const Spirv spirv = compiled("layout(local_size_x_id = 0) in;\nvoid main() {}\n");
-  EXPECT_THROW(inspect_spirv(spirv), Error);
-  EXPECT_NO_THROW(inspect_spirv(freeze_spirv(spirv, {}, "main")));
-}
-
 TEST(InspectSpirv, NamesExtensionsAndCapabilities) {
   const SpirvFacts facts =
       inspect_spirv(compiled("#extension GL_EXT_shader_atomic_float : require\n"
@@ -291,19 +285,6 @@ TEST(InspectSpirv, RefusesWhatIsNotSpirv) {
   EXPECT_THROW(inspect_spirv(cut), Error);
   cut.back() = 0;  // an instruction of no words
   EXPECT_THROW(inspect_spirv(cut), Error);
-}
-
-TEST(ValidateSpirv, TakesGoodModulesAndRejectsCorruptedOnes) {
-  Spirv spirv = compiled(
-      "layout(local_size_x = 8) in;\nlayout(binding = 0) buffer A { float a[]; };\n"
-      "void main() { a[gl_GlobalInvocationID.x] *= 2.0; }\n");
-  EXPECT_EQ(validate_spirv(spirv), "");
-  EXPECT_NE(validate_spirv({}), "");
-  Spirv bad_id = spirv;
-  bad_id[3] = 2;  // the bound on ids
-  EXPECT_NE(validate_spirv(bad_id), "");
-  Spirv truncated(spirv.begin(), spirv.end() - 1);  // without OpFunctionEnd
-  EXPECT_NE(validate_spirv(truncated), "");
 }
 
 TEST(OptimizeSpirv, GivesWhatShadercsOptimizerGives) {

@@ -52,79 +52,66 @@ const char* const kProduct =
     "  coopMatStoreNV(z, c, 0, 16, false);\n"
     "}\n";
 
-std::vector<uint32_t> changed(const Instruction& from, size_t skip, size_t rest,
-                              std::vector<uint32_t> put) {
-  const auto head = from.words().first(skip), tail = from.from(rest);
-  put.insert(put.begin(), head.begin(), head.end());
-  put.insert(put.end(), tail.begin(), tail.end());
-  return put;
-}
-
 /// The module in KHR's terms: uses in the order of the types, every load and store by rows.
 Spirv as_khr(const Spirv& nv) {
   const SpirvModule module(nv);
-  Spirv khr = module.header();
-  const uint32_t uses = khr[3];  // ids of 0, 1, 2
-  khr[3] += 3;
-  uint32_t next_use = 2;  // the accumulator is declared first
-  for (const Instruction& each : module.instructions()) {
+  const uint32_t uses = module.bound();  // ids of 0, 1, 2
+  uint32_t next_use = 2;                 // the accumulator is declared first
+  Spirv khr = rewritten(module, [&](const Instruction& each, Spirv& to) {
     switch (each.op()) {
-      case spv::OpCapability: {
-        const bool matrix = each[0] == spv::CapabilityCooperativeMatrixNV;
-        append_instruction(khr, each.op(), std::vector{matrix ? kCooperativeMatrixKhr : each[0]});
-        break;
-      }
-      case spv::OpExtension: {
-        const Spirv named = assemble("OpExtension \"SPV_KHR_cooperative_matrix\"\n");
-        const bool matrix = each.text(0) == "SPV_NV_cooperative_matrix";
-        append_instruction(khr, each.op(), matrix ? std::span(named).subspan(6) : each.words());
-        break;
-      }
+      case spv::OpCapability:
+        if (each[0] != spv::CapabilityCooperativeMatrixNV) return false;
+        append_instruction(to, each.op(), std::vector{kCooperativeMatrixKhr});
+        return true;
+      case spv::OpExtension:
+        if (each.text(0) != kNvMatrixExtension) return false;
+        append_extension(to, kKhrMatrixExtension);
+        return true;
       case spv::OpTypeCooperativeMatrixNV:
-        if (next_use == 2) {
-          for (const uint32_t use : {0u, 1u, 2u}) {
-            const uint32_t uint_type = module.definition(each[2])->result_type();
-            append_instruction(khr, spv::OpConstant, std::vector{uint_type, uses + use, use});
-          }
+        for (uint32_t use = 0; next_use == 2 && use <= 2; ++use) {
+          const uint32_t uint_type = module.definition(each[2])->result_type();
+          append_instruction(to, spv::OpConstant, std::vector{uint_type, uses + use, use});
         }
-        append_instruction(khr, kOpTypeCooperativeMatrixKhr,
-                           changed(each, 5, 5, {uses + next_use}));
+        append_instruction(to, kOpTypeCooperativeMatrixKhr, spliced(each, 5, 5, {uses + next_use}));
         next_use = (next_use + 1) % 3;
-        break;
+        return true;
       case spv::OpCooperativeMatrixLoadNV:
-        append_instruction(khr, kOpCooperativeMatrixLoadKhr, changed(each, 3, 5, {uses, each[3]}));
-        break;
+        append_instruction(to, kOpCooperativeMatrixLoadKhr, spliced(each, 3, 5, {uses, each[3]}));
+        return true;
       case spv::OpCooperativeMatrixStoreNV:
-        append_instruction(khr, kOpCooperativeMatrixStoreKhr, changed(each, 2, 4, {uses, each[2]}));
-        break;
+        append_instruction(to, kOpCooperativeMatrixStoreKhr, spliced(each, 2, 4, {uses, each[2]}));
+        return true;
       case spv::OpCooperativeMatrixMulAddNV:
-        append_instruction(khr, kOpCooperativeMatrixMulAddKhr, changed(each, 5, 5, {16}));
-        break;
+        append_instruction(to, kOpCooperativeMatrixMulAddKhr, spliced(each, 5, 5, {16}));
+        return true;
       case spv::OpCooperativeMatrixLengthNV:
-        append_instruction(khr, kOpCooperativeMatrixLengthKhr, each.words());
-        break;
+        append_instruction(to, kOpCooperativeMatrixLengthKhr, each.words());
+        return true;
       case spv::OpSpecConstantOp:
-        append_instruction(khr, each.op(),
-                           each[2] == spv::OpCooperativeMatrixLengthNV
-                               ? changed(each, 2, 3, {kOpCooperativeMatrixLengthKhr})
-                               : changed(each, 0, 0, {}));
-        break;
+        if (each[2] != spv::OpCooperativeMatrixLengthNV) return false;
+        append_instruction(to, each.op(), spliced(each, 2, 3, {kOpCooperativeMatrixLengthKhr}));
+        return true;
       default:
-        append_instruction(khr, each.op(), each.words());
+        return false;
     }
-  }
+  });
+  khr[3] += 3;
   return khr;
 }
 
-Spirv khr(const std::string& text = kProduct, bool optimize = false) {
+Spirv compiled_with(ShaderSource source) {
   static ShaderCompiler compiler;
-  ShaderSource source;
-  source.text = kMatrixHeader + text;
   source.file = "test.comp";
-  source.optimize = optimize;
   const CompileOutcome outcome = compiler.compile(source);
   for (const Diagnostic& each : outcome.diagnostics) ADD_FAILURE() << each.message;
-  return as_khr(outcome.spirv);
+  return outcome.spirv;
+}
+
+Spirv khr(const std::string& text = kProduct) {
+  ShaderSource source;
+  source.text = kMatrixHeader + text;
+  source.optimize = false;
+  return as_khr(compiled_with(source));
 }
 
 size_t count(const Spirv& spirv, uint32_t op) {
@@ -320,9 +307,7 @@ using ::testing::UnorderedElementsAre;
 
 /// A product of two matrices; `mark` is added to the numbers that say the operands' use.
 Spirv product(int mark, bool optimize) {
-  static ShaderCompiler compiler;
   ShaderSource source;
-  source.file = "product.comp";
   source.optimize = optimize;
   source.macros = {{"MARK", std::to_string(mark)}};
   source.text = R"(#version 450
@@ -349,9 +334,7 @@ void main() {
   coopMatStoreNV(sum, y, 0, 7, false);
 }
 )";
-  const CompileOutcome outcome = compiler.compile(source);
-  for (const Diagnostic& each : outcome.diagnostics) ADD_FAILURE() << each.message;
-  return outcome.spirv;
+  return compiled_with(source);
 }
 
 /// What a module says of its matrices.

@@ -1,17 +1,11 @@
 // After a timeout the device is lost to its process, so the test runs in a child of its own.
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <chrono>
 
+#include "tests/vulkan/child.h"
 #include "tests/vulkan/device_fixture.h"
 
 namespace kbench::vulkan {
 namespace {
-
-constexpr const char* kChildVariable = "KBENCH_TIMEOUT_TEST_CHILD";
-constexpr int kTimeoutChildPassed = 42;  // told apart from a child that ran no test at all
-constexpr const char* kFilter = "--gtest_filter=TimeoutTest.ALateDeviceThrowsAndIsLeaked";
 
 class TimeoutTest : public DeviceTest {
  protected:
@@ -47,23 +41,11 @@ class TimeoutTest : public DeviceTest {
 };
 
 TEST_F(TimeoutTest, ALateDeviceThrowsAndIsLeaked) {
-  if (std::getenv(kChildVariable)) {
+  if (in_child()) {
     expect_timeout();
-    std::_Exit(HasFailure()
-                   ? 1
-                   : kTimeoutChildPassed);  // the driver's own exit handlers may wait for the work
+    end_child();
   }
-  const pid_t child = fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    setenv(kChildVariable, "1", 1);
-    execl("/proc/self/exe", "vulkan_device_test", kFilter, static_cast<char*>(nullptr));
-    _exit(127);
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  ASSERT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), kTimeoutChildPassed);
+  EXPECT_EQ(run_child(own_environment()).status, kChildPassed);
 }
 
 }  // namespace

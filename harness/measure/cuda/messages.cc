@@ -1,21 +1,14 @@
 #include "harness/measure/cuda/messages.h"
 
-#include <algorithm>
-#include <charconv>
-#include <cstdint>
-#include <limits>
 #include <optional>
 #include <sstream>
 #include <string_view>
 
-#include "kbench/error.h"
+#include "libkbench/base/compiler_messages.h"
 #include "libkbench/base/text.h"
 
 namespace kbench::cuda {
 namespace {
-
-constexpr size_t kMostMessages = 50;
-constexpr size_t kMostMessageBytes = 4096;
 
 struct Severity {
   std::string_view word;  // as a compiler writes it
@@ -29,14 +22,6 @@ constexpr Severity kSeverities[] = {{"catastrophic error", "error"},
                                     {"remark", "note"},
                                     {"note", "note"},
                                     {"info", "note"}};
-
-std::optional<int> number(std::string_view text) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || end != text.data() + text.size()) return std::nullopt;
-  if (error == std::errc::result_out_of_range) return std::numeric_limits<int>::max();
-  return error == std::errc{} && value >= 0 ? std::optional(value) : std::nullopt;
-}
 
 /// The text behind "error: ", "warning #177-D: ", "error   : ".
 bool read_severity(std::string_view text, Diagnostic& diagnostic) {
@@ -58,7 +43,7 @@ std::optional<Diagnostic> nvrtc_line(std::string_view line) {
   for (size_t at = line.find("): "); at != std::string_view::npos; at = line.find("): ", at + 1)) {
     const size_t open = line.rfind('(', at);
     if (open == std::string_view::npos) continue;
-    const auto place = number(line.substr(open + 1, at - open - 1));
+    const auto place = line_number(line.substr(open + 1, at - open - 1));
     if (!place || !read_severity(line.substr(at + 3), diagnostic)) continue;
     diagnostic.file = std::string(line.substr(0, open));
     diagnostic.line = *place;
@@ -78,7 +63,7 @@ std::optional<Diagnostic> ptxas_line(std::string_view line, const std::string& f
   const size_t end = line.find(';', place == std::string_view::npos ? 0 : place);
   if (place != std::string_view::npos && end != std::string_view::npos) {
     const size_t begin = place + kPlace.size();
-    diagnostic.line = number(line.substr(begin, end - begin)).value_or(0);
+    diagnostic.line = line_number(line.substr(begin, end - begin)).value_or(0);
     if (read_severity(trimmed(line.substr(end + 1)), diagnostic)) return diagnostic;
   }
   if (read_severity(line.substr(6), diagnostic)) return diagnostic;
@@ -92,58 +77,11 @@ bool says_nothing(std::string_view line) {
          line.find(" detected in the compilation of ") != std::string_view::npos;
 }
 
-class Collected {
- public:
-  Collected(const std::string& file, int first_line) : file_(file), first_line_(first_line) {}
-
-  void add(Diagnostic diagnostic) {
-    size_t& count = diagnostic.severity == "error" ? errors_ : others_;
-    keeping_ = count < kMostMessages / 2;
-    if (!keeping_) {
-      ++left_out_;
-      return;
-    }
-    ++count;
-    if (diagnostic.line > 0 && diagnostic.file == file_) {
-      const int64_t line = int64_t{diagnostic.line} + first_line_ - 1;
-      diagnostic.line =
-          static_cast<int>(std::clamp<int64_t>(line, 0, std::numeric_limits<int>::max()));
-    }
-    all_.push_back(std::move(diagnostic));
-  }
-  void continue_with(std::string_view line) {
-    if (all_.empty())
-      return add({.severity = "error", .file = file_, .message = std::string(line)});
-    if (!keeping_ || all_.back().message.size() > kMostMessageBytes) return;
-    all_.back().message += " " + std::string(line);
-  }
-  /// Escaped: a source chooses the text of its #line and #error directives.
-  std::vector<Diagnostic> finish() {
-    for (Diagnostic& diagnostic : all_) {
-      diagnostic.file = shown(diagnostic.file);
-      diagnostic.message = shown(diagnostic.message, kMostMessageBytes);
-    }
-    if (left_out_ > 0) {
-      all_.push_back({.severity = "note",
-                      .file = shown(file_),
-                      .message = std::to_string(left_out_) + " more messages are left out"});
-    }
-    return std::move(all_);
-  }
-
- private:
-  const std::string& file_;
-  int first_line_;
-  std::vector<Diagnostic> all_;
-  size_t errors_ = 0, others_ = 0, left_out_ = 0;
-  bool keeping_ = false;
-};
-
 }  // namespace
 
 std::vector<Diagnostic> parse_nvrtc_log(const std::string& log, const std::string& file,
                                         int first_line) {
-  Collected all(file, first_line);
+  CompilerMessages all(file, first_line);
   std::istringstream lines(log);
   for (std::string line; std::getline(lines, line);) {
     if (auto assembled = ptxas_line(line, file)) {
@@ -160,7 +98,7 @@ std::vector<Diagnostic> parse_nvrtc_log(const std::string& log, const std::strin
 
 std::vector<Diagnostic> parse_ptxas_log(const std::string& log, const std::string& file,
                                         int first_line) {
-  Collected all(file, first_line);
+  CompilerMessages all(file, first_line);
   std::istringstream lines(log);
   for (std::string line; std::getline(lines, line);) {
     if (auto diagnostic = ptxas_line(line, file)) {

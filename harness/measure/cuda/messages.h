@@ -9,8 +9,7 @@
 namespace kbench::cuda {
 
 /// Reads "FILE(LINE): error: MESSAGE" as NVRTC writes it. Lines of `file` itself are counted from
-/// `first_line`; lines behind a message (the source, a caret) continue it. Files and messages come
-/// out escaped and cut (kbench/error.h), at most 50 of them, errors first to be kept.
+/// `first_line`; lines behind a message (the source, a caret) continue it.
 std::vector<Diagnostic> parse_nvrtc_log(const std::string& log, const std::string& file,
                                         int first_line);
 

@@ -186,7 +186,6 @@ struct Built {
 struct Place {
   int slab = 0;
   uint64_t offset = 0, bytes = 0;
-  bool operator==(const Place&) const = default;
 };
 
 /// The places of all tensors. Slabs that stay imported are named by their present indices and get

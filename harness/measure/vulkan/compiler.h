@@ -16,15 +16,9 @@
 
 namespace kbench::vulkan {
 
-/// How many diagnostics are kept, half of them for errors and half for the rest; and how much of
-/// each.
-inline constexpr size_t kMostDiagnostics = 50;
-inline constexpr size_t kMostMessageBytes = 4096;
-
 /// Reads "FILE:LINE: SEVERITY: MESSAGE" lines, as shaderc writes them. Lines of `file` itself are
-/// counted from `first_line`; a line of another form continues the message before it. Files and
-/// messages come out escaped and cut (kbench/error.h); a file is only ever a name to show, as a
-/// #line directive may claim any. Where some are left out a last note counts them.
+/// counted from `first_line`; a line of another form continues the message before it. A file is only
+/// ever a name to show, as a #line directive may claim any.
 std::vector<Diagnostic> parse_diagnostics(const std::string& text, const std::string& file,
                                           int first_line);
 
