@@ -25,7 +25,6 @@
 #include "harness/measure/eager/eager.h"
 #include "harness/measure/eager/gemm.h"
 #include "harness/measure/eager/planning.h"
-#include "harness/measure/eager/storage.h"
 #include "harness/measure/vulkan/buffer.h"
 #include "harness/measure/vulkan/commands.h"
 #include "harness/measure/vulkan/device.h"

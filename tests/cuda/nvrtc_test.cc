@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "harness/measure/cuda/ptx.h"
-#include "harness/measure/cuda/ptx_print.h"
 #include "harness/measure/cuda/ptx_rules.h"
 #include "kbench/error.h"
 #include "tests/cuda/compilers.h"

@@ -1,11 +1,10 @@
 // What is assembled is printed from what was checked.
-#include "harness/measure/cuda/ptx_print.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <memory>
 
+#include "harness/measure/cuda/ptx.h"
 #include "kbench/error.h"
 #include "tests/cuda/compilers.h"
 #include "tests/cuda/ptx_kernel.h"

@@ -22,7 +22,7 @@ using testing_support::cuda_specimens;
 using testing_support::CudaSpecimen;
 
 /// What a runner would say of it before it launches anything; nothing: it launches.
-std::optional<runner::Refusal> refusal_of(const std::string& path, runner::PythonHelper& python,
+std::optional<runner::Refused> refusal_of(const std::string& path, runner::PythonHelper& python,
                                           DType dtype = DType::f32) {
   runner::CudaCompilers compilers([] { return cuda::ComputeCapability{9, 0}; }, &python);
   try {
@@ -46,7 +46,7 @@ std::optional<runner::Refusal> refusal_of(const std::string& path, runner::Pytho
       if (auto refusal = runner::check_cuda_launch(*kernel, launched)) return refusal;
     }
   } catch (const Error& e) {
-    return runner::Refusal{Verdict::invalid_candidate, e.what()};
+    return runner::Refused{Verdict::invalid_candidate, e.what()};
   }
   return std::nullopt;
 }

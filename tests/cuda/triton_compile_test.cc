@@ -34,7 +34,7 @@ class TritonKernel : public ::testing::Test {
   }
 
   /// Compiles the kernel of a candidate with this source and these arguments.
-  std::optional<Refusal> compile(const std::string& source, const std::string& args) {
+  std::optional<Refused> compile(const std::string& source, const std::string& args) {
     folder_.write("kernel.py", source);
     candidate_ = parse_candidate(
         "kbench: 1\ntask: level1/19\nkernels:\n  k: {file: kernel.py, constants: {BLOCK: 64}, "
@@ -50,7 +50,7 @@ class TritonKernel : public ::testing::Test {
     return attempt.refusal;
   }
 
-  static bool missing(const std::optional<Refusal>& refusal) {
+  static bool missing(const std::optional<Refused>& refusal) {
     const bool there = std::filesystem::exists("/usr/bin/python3");
     return !there || (refusal && refusal->verdict == Verdict::unsupported);
   }

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "harness/measure/eager/eager.h"
-#include "harness/measure/eager/storage.h"
 #include "kbench/graph.h"
 #include "libkbench/base/half.h"
 #include "tests/eager/planned.h"

@@ -10,7 +10,6 @@
 #include "harness/measure/eager/convolution.h"
 #include "harness/measure/eager/eager.h"
 #include "harness/measure/eager/gemm.h"
-#include "harness/measure/eager/storage.h"
 #include "harness/measure/vulkan/compiler.h"
 #include "tests/operators/table.h"
 

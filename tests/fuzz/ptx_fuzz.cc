@@ -1,7 +1,7 @@
 // PTX as a candidate may give it: taken apart, held to the rules and to a launch.
 #include "harness/measure/cuda/assembler.h"
 #include "harness/measure/cuda/messages.h"
-#include "harness/measure/cuda/ptx_print.h"
+#include "harness/measure/cuda/ptx.h"
 #include "harness/measure/cuda/ptx_rules.h"
 #include "harness/measure/runner/cuda_kernels.h"
 #include "tests/fuzz/fuzz.h"

@@ -19,13 +19,13 @@ vulkan::DeviceSnapshot device(int index, const char* name, VkPhysicalDeviceType 
   s.type = type;
   s.device_uuid[0] = static_cast<uint8_t>(0xa0 + index);
   s.api_version = VK_API_VERSION_1_3;
-  s.queues = {{0, true, true, 64}};
+  s.queues = {{0, true, 64}};
   s.timestamp_period_ns = 1;
   s.buffer_device_address = s.shader_int64 = true;
   s.shares_descriptors = true;
   s.extensions = {"VK_KHR_external_memory_fd"};
-  s.max_storage_buffer_range = s.max_allocation = s.max_buffer = uint64_t{4} << 30;
-  s.device_local_bytes = s.device_local_budget = uint64_t{8} << 30;
+  s.max_storage_buffer_range = s.max_buffer = uint64_t{4} << 30;
+  s.device_local_bytes = uint64_t{8} << 30;
   s.max_push_constants = 128;
   s.max_shared_memory = 48 << 10;
   s.max_invocations = 1024;

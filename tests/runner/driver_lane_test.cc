@@ -62,7 +62,7 @@ class DriverLaneTest : public vulkan::DeviceTest {
   }
 
   /// Builds the candidate; returns its refusal, if any.
-  std::optional<Refusal> build(const std::string& text) {
+  std::optional<Refused> build(const std::string& text) {
     program_.reset();
     candidate_ = parse_candidate(text, "c.yaml", ".");
     graph_ = build_graph(find_task(candidate_.task), Preset::smoke);
@@ -170,7 +170,7 @@ TEST_F(DriverLaneTest, SaysWhatTheDeviceDoesNotHave) {
   const auto refused = [&](const std::string& how) {
     const auto refusal = build(kHead + std::string(kRelu) + "dispatch:\n  - {kernel: relu, " + how +
                                ", block: 256, args: [x, output, {u32: 400}]}\n");
-    if (refusal) return Refused{refusal->verdict, refusal->message, {}};
+    if (refusal) return *refusal;
     try {
       program_->open_driver();
     } catch (const Refused& said) {

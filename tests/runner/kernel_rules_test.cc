@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 class KernelRulesTest : public vulkan::DeviceTest {
  protected:
   /// What is said of a shader of local size 64.
-  std::optional<Refusal> module_refusal(const std::string& body, bool addresses = false,
+  std::optional<Refused> module_refusal(const std::string& body, bool addresses = false,
                                         const std::string& extensions = "",
                                         const std::string& local_size = "64") {
     const std::string head = "layout(local_size_x = " + local_size + ") in;\n";
@@ -25,12 +25,12 @@ class KernelRulesTest : public vulkan::DeviceTest {
     return check_module(vulkan::inspect_spirv(spirv), device().snapshot(), device().plan(),
                         addresses);
   }
-  std::optional<Refusal> refusal_of(const vulkan::SpirvFacts& facts) {
+  std::optional<Refused> refusal_of(const vulkan::SpirvFacts& facts) {
     return check_module(facts, device().snapshot(), device().plan(), false);
   }
 };
 
-void expect_refused(const std::optional<Refusal>& refusal, Verdict verdict,
+void expect_refused(const std::optional<Refused>& refusal, Verdict verdict,
                     const std::string& words) {
   ASSERT_TRUE(refusal) << words;
   EXPECT_EQ(refusal->verdict, verdict) << words;

@@ -18,7 +18,7 @@ using vulkan::Resource;
 class ShaderInterfaceTest : public vulkan::DeviceTest {
  protected:
   /// A candidate for ReLU of this one kernel. `step`: more keys of the step.
-  std::optional<Refusal> connect(const std::string& language, const std::string& step,
+  std::optional<Refused> connect(const std::string& language, const std::string& step,
                                  const std::string& body) {
     std::string text = "kbench: 1\ntask: level1/19\nkernels:\n  k:\n    language: " + language +
                        "\n    source: |\n";
@@ -57,7 +57,7 @@ class ShaderInterfaceTest : public vulkan::DeviceTest {
     std::memcpy(&value, uniforms_.bytes().data() + offset, sizeof value);
     return value;
   }
-  static void expect_refused(const std::optional<Refusal>& refusal, const std::string& message) {
+  static void expect_refused(const std::optional<Refused>& refusal, const std::string& message) {
     ASSERT_TRUE(refusal) << message;
     EXPECT_EQ(refusal->verdict, Verdict::invalid_candidate);
     EXPECT_THAT(refusal->message, HasSubstr(message));

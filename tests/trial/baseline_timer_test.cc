@@ -4,7 +4,6 @@
 
 #include <gmock/gmock.h>
 
-#include "harness/measure/trial/roofline.h"
 #include "kbench/error.h"
 #include "tests/error_of.h"
 #include "tests/vulkan/device_fixture.h"

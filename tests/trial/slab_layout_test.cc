@@ -59,11 +59,11 @@ TEST(SlabLayout, RefusesSumsThatOverflow) {
 vulkan::DeviceSnapshot a_device() {
   vulkan::DeviceSnapshot snapshot;
   snapshot.api_version = VK_API_VERSION_1_3;
-  snapshot.queues = {{0, true, false, 64}};
+  snapshot.queues = {{0, true, 64}};
   snapshot.max_push_constants = 128;
   snapshot.max_storage_buffer_range = uint64_t{1} << 31;
-  snapshot.max_allocation = snapshot.max_buffer = uint64_t{1} << 40;
-  snapshot.device_local_bytes = snapshot.device_local_budget = uint64_t{1} << 40;
+  snapshot.max_buffer = uint64_t{1} << 40;
+  snapshot.device_local_bytes = uint64_t{1} << 40;
   snapshot.max_invocations = 1024;
   snapshot.max_shared_memory = 48 << 10;
   for (int i = 0; i < 3; ++i) {
@@ -76,7 +76,7 @@ vulkan::DeviceSnapshot a_device() {
   snapshot.subgroup_size = snapshot.min_subgroup_size = snapshot.max_subgroup_size = 32;
   snapshot.subgroup_operations = ~VkSubgroupFeatureFlags{0};
   snapshot.buffer_device_address = snapshot.shader_int64 = snapshot.scalar_block_layout = true;
-  snapshot.host_query_reset = snapshot.synchronization2 = true;
+  snapshot.synchronization2 = true;
   snapshot.vulkan_memory_model = true;
   snapshot.shares_descriptors = true;
   return snapshot;

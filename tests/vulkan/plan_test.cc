@@ -19,9 +19,9 @@ DeviceSnapshot discrete() {
   snapshot.name = "Example GPU 4000";
   snapshot.type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
   snapshot.api_version = VK_API_VERSION_1_3;
-  snapshot.queues = {{.index = 0, .compute = false, .graphics = true, .timestamp_bits = 64},
-                     {.index = 1, .compute = true, .graphics = false, .timestamp_bits = 0},
-                     {.index = 2, .compute = true, .graphics = false, .timestamp_bits = 36}};
+  snapshot.queues = {{.index = 0, .compute = false, .timestamp_bits = 64},
+                     {.index = 1, .compute = true, .timestamp_bits = 0},
+                     {.index = 2, .compute = true, .timestamp_bits = 36}};
   snapshot.timestamp_period_ns = 10;
   snapshot.device_local_bytes = uint64_t{24} << 30;
   snapshot.buffer_device_address = true;

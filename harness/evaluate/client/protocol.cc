@@ -21,21 +21,20 @@ KBENCH_OPTIONAL_FIELDS(EvaluateOptions, device, program, recorded, seed)
 
 namespace vulkan {
 
-KBENCH_FIELDS(QueueFamily, index, compute, graphics, timestamp_bits)
+KBENCH_FIELDS(QueueFamily, index, compute, timestamp_bits)
 KBENCH_FIELDS(DeviceSnapshot, index, name, driver, device_uuid, driver_uuid, type, api_version,
-              vendor_id, device_id, queues, extensions, max_storage_buffer_range, max_allocation,
-              max_buffer, device_local_bytes, device_local_budget, max_push_constants,
-              max_shared_memory, max_invocations, max_group_count, max_group_size,
-              max_storage_buffers_per_stage, storage_offset_alignment, max_uniform_buffer_range,
-              max_uniform_buffers_per_stage, uniform_offset_alignment, max_texel_buffer_elements,
-              texel_offset_alignment, max_sampled_images_per_stage, max_storage_images_per_stage,
-              timestamp_period_ns, subgroup_size, min_subgroup_size, max_subgroup_size,
-              subgroup_operations, required_subgroup_stages, max_subgroups_per_group,
-              buffer_device_address, shader_int64, shader_int16, shader_int8, shader_float64,
-              shader_float16, storage_16bit, storage_8bit, float16_conversions, scalar_block_layout,
-              storage_image_formats, storage_image_read, storage_image_write, texel_formats,
-              storage_texel_formats, vulkan_memory_model, memory_model_device_scope,
-              subgroup_size_control, full_subgroups, synchronization2, host_query_reset,
+              queues, extensions, max_storage_buffer_range, max_buffer, device_local_bytes,
+              max_push_constants, max_shared_memory, max_invocations, max_group_count,
+              max_group_size, max_storage_buffers_per_stage, storage_offset_alignment,
+              max_uniform_buffer_range, max_uniform_buffers_per_stage, uniform_offset_alignment,
+              max_texel_buffer_elements, texel_offset_alignment, max_sampled_images_per_stage,
+              max_storage_images_per_stage, timestamp_period_ns, subgroup_size, min_subgroup_size,
+              max_subgroup_size, subgroup_operations, required_subgroup_stages,
+              max_subgroups_per_group, buffer_device_address, shader_int64, shader_int16,
+              shader_int8, shader_float64, shader_float16, storage_16bit, storage_8bit,
+              float16_conversions, scalar_block_layout, storage_image_formats, storage_image_read,
+              storage_image_write, texel_formats, storage_texel_formats, vulkan_memory_model,
+              memory_model_device_scope, subgroup_size_control, full_subgroups, synchronization2,
               cooperative_matrix, cooperative_matrix_nv, float16_matrices, bfloat16_matrices,
               float_atomics, shares_descriptors, dedicated_descriptors, shares_host_pointers)
 

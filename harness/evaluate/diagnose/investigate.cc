@@ -5,7 +5,7 @@
 
 #include "harness/evaluate/diagnose/steps.h"
 #include "harness/measure/process/host_lock.h"
-#include "harness/measure/trial/roofline.h"
+#include "harness/measure/trial/baseline_timer.h"
 #include "harness/measure/vulkan/device.h"
 #include "kbench/candidate_source.h"
 #include "kbench/error.h"

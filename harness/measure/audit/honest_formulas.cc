@@ -4,7 +4,7 @@
 #include <limits>
 #include <numbers>
 
-#include "harness/measure/audit/honest_sums.h"
+#include "harness/measure/audit/shortcut_rules.h"
 
 namespace kbench {
 namespace {

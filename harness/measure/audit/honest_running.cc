@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "harness/measure/audit/honest_sums.h"
+#include "harness/measure/audit/shortcut_rules.h"
 
 namespace kbench {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "harness/measure/cuda/messages.h"
-#include "harness/measure/cuda/ptx_print.h"
+#include "harness/measure/cuda/ptx.h"
 #include "harness/measure/cuda/toolkit.h"
 #include "kbench/error.h"
 

@@ -120,4 +120,13 @@ PtxModule parse_ptx(std::string_view text);
 /// Bytes of a fundamental type (".f32", ".b64"), 0 when it is none.
 size_t ptx_type_bytes(std::string_view type);
 
+/// The module's statements as PTX, each on the line that it came from. Comments, lines, files and
+/// debug sections are not among them. The names of registers begin with "%_" ("%$" where they began
+/// with no '%'), so that none is the name of a special register that the rules do not know, or of a
+/// variable. An indexed branch is held to the number of its targets.
+std::string print_ptx(const PtxModule& module);
+
+/// A message of the assembler, with registers by the names that their author gave them.
+std::string with_own_names(std::string message);
+
 }  // namespace kbench::cuda

@@ -1,10 +1,9 @@
-#include "harness/measure/cuda/ptx_print.h"
-
 #include <algorithm>
 #include <map>
 #include <string_view>
 #include <utility>
 
+#include "harness/measure/cuda/ptx.h"
 #include "harness/measure/cuda/ptx_words.h"
 
 namespace kbench::cuda {

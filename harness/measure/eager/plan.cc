@@ -5,7 +5,6 @@
 #include "harness/measure/eager/gemm.h"
 #include "harness/measure/eager/graph_layout.h"
 #include "harness/measure/eager/planning.h"
-#include "harness/measure/eager/storage.h"
 #include "kbench/error.h"
 
 namespace kbench::eager {

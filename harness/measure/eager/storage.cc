@@ -1,5 +1,4 @@
-#include "harness/measure/eager/storage.h"
-
+#include "harness/measure/eager/eager.h"
 #include "kbench/error.h"
 
 namespace kbench::eager {

@@ -12,7 +12,7 @@
 #include "harness/measure/judge/failure_verdict.h"
 #include "harness/measure/judge/inspect.h"
 #include "harness/measure/process/other_load.h"
-#include "harness/measure/trial/roofline.h"
+#include "harness/measure/trial/baseline_timer.h"
 #include "harness/measure/trial/sampling.h"
 #include "harness/measure/trial/slab_layout.h"
 #include "kbench/certificate.h"

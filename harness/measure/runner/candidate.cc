@@ -32,7 +32,7 @@ class CandidateRun : public Program {
 
   std::optional<Refused> build(double seconds) {
     const auto start = Clock::now();
-    const auto refusal = program_.build(seconds, diagnostics_);
+    auto refusal = program_.build(seconds, diagnostics_);
     if (!refusal && program_.takes_driver()) {
       lane_ = std::make_unique<DriverLane>(
           [this]() -> cuda::Driver& { return program_.open_driver(); },
@@ -44,8 +44,8 @@ class CandidateRun : public Program {
           });
     }
     compile_s_ = std::chrono::duration<double>(Clock::now() - start).count();
-    if (!refusal) return std::nullopt;
-    return Refused{refusal->verdict, refusal->message, diagnostics_, refusal->size};
+    if (refusal) refusal->diagnostics = diagnostics_;
+    return refusal;
   }
 
   Built built() const override {

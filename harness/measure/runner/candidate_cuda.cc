@@ -39,7 +39,7 @@ bool CandidateProgram::takes_driver() const {
 }
 
 /// A candidate is launched by CUDA's driver or by Vulkan, not by both.
-std::optional<Refusal> CandidateProgram::check_languages() const {
+std::optional<Refused> CandidateProgram::check_languages() const {
   if (!takes_driver()) return std::nullopt;
   for (const ResolvedStep* step : all_steps(candidate_)) {
     if (is_cuda(*step)) continue;
@@ -51,7 +51,7 @@ std::optional<Refusal> CandidateProgram::check_languages() const {
 }
 
 /// Compiles the kernel and checks the steps that launch it.
-std::optional<Refusal> CandidateProgram::compile_cuda(size_t index, double seconds,
+std::optional<Refused> CandidateProgram::compile_cuda(size_t index, double seconds,
                                                       std::vector<Diagnostic>& diagnostics) {
   const Kernel& kernel = *candidate_.kernels[index].kernel;
   if (!compilers_) compilers_.emplace(cuda_.capability, python_);

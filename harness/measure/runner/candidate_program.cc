@@ -42,7 +42,7 @@ vulkan::ShaderSource source_of(const ResolvedKernel& resolved, const ResolvedCan
 }
 
 /// The refusal with the kernel's place and name before its message.
-Refusal about(const Kernel& kernel, Refusal refusal) {
+Refused about(const Kernel& kernel, Refused refusal) {
   refusal.message = at(kernel.at) + "kernel " + kernel.name + " " + refusal.message;
   return refusal;
 }
@@ -77,11 +77,11 @@ class CandidateProgram::Deadline {
   }
   bool passed() const { return left() <= 0; }
   /// The refusal, if the limit has passed.
-  std::optional<Refusal> check(const std::string& doing) const {
+  std::optional<Refused> check(const std::string& doing) const {
     if (!passed()) return std::nullopt;
     char limit[32];
     std::snprintf(limit, sizeof limit, "%.3g", seconds_);
-    return Refusal{Verdict::timeout,
+    return Refused{Verdict::timeout,
                    doing + " took longer than " + limit + " s; --compile-seconds sets the limit"};
   }
 
@@ -90,10 +90,10 @@ class CandidateProgram::Deadline {
   double seconds_;
 };
 
-std::optional<Refusal> CandidateProgram::build(double seconds_limit,
+std::optional<Refused> CandidateProgram::build(double seconds_limit,
                                                std::vector<Diagnostic>& diagnostics) {
   const Deadline deadline(seconds_limit);
-  std::optional<Refusal> too_large;  // Returned last: another device may be able to bind it.
+  std::optional<Refused> too_large;  // Returned last: another device may be able to bind it.
   if (auto refusal = check_languages()) return refusal;
   if (auto refusal = compile_all(deadline, diagnostics)) return refusal;
   for (const ResolvedStep* step : all_steps(candidate_)) {  // before a driver sees any module
@@ -117,7 +117,7 @@ std::optional<Refusal> CandidateProgram::build(double seconds_limit,
   return too_large;
 }
 
-std::optional<Refusal> CandidateProgram::compile_all(const Deadline& deadline,
+std::optional<Refused> CandidateProgram::compile_all(const Deadline& deadline,
                                                      std::vector<Diagnostic>& diagnostics) {
   kernels_.resize(candidate_.kernels.size());
   for (size_t i = 0; i < kernels_.size(); ++i) {
@@ -131,7 +131,7 @@ std::optional<Refusal> CandidateProgram::compile_all(const Deadline& deadline,
   return std::nullopt;
 }
 
-std::optional<Refusal> CandidateProgram::compile(size_t index, bool addresses,
+std::optional<Refused> CandidateProgram::compile(size_t index, bool addresses,
                                                  const Deadline& deadline,
                                                  std::vector<Diagnostic>& diagnostics) {
   const ResolvedKernel& resolved = candidate_.kernels[index];
@@ -151,7 +151,7 @@ std::optional<Refusal> CandidateProgram::compile(size_t index, bool addresses,
     made.spirv = std::move(outcome.spirv);
     made.interface = std::move(outcome.named);
   }
-  std::optional<Refusal> refusal;
+  std::optional<Refused> refusal;
   try {
     refusal = finish(index, addresses, diagnostics);
   } catch (const Error& e) {
@@ -162,7 +162,7 @@ std::optional<Refusal> CandidateProgram::compile(size_t index, bool addresses,
                       : check_declared(vulkan::declared_by(made.spirv), device_.snapshot(),
                                        device_.plan());
     if (!refusal) {
-      refusal = Refusal{invalid ? Verdict::invalid_candidate : Verdict::compile_error, e.message()};
+      refusal = Refused{invalid ? Verdict::invalid_candidate : Verdict::compile_error, e.message()};
     }
   }
   if (refusal) return about(kernel, *refusal);
@@ -171,7 +171,7 @@ std::optional<Refusal> CandidateProgram::compile(size_t index, bool addresses,
 }
 
 /// Freezes the module and checks it: what is checked is what runs.
-std::optional<Refusal> CandidateProgram::finish(size_t index, bool addresses,
+std::optional<Refused> CandidateProgram::finish(size_t index, bool addresses,
                                                 std::vector<Diagnostic>& diagnostics) {
   const ResolvedKernel& resolved = candidate_.kernels[index];
   CompiledKernel& made = kernels_[index];
@@ -193,7 +193,7 @@ std::optional<Refusal> CandidateProgram::finish(size_t index, bool addresses,
   return check_module(made.facts, device_.snapshot(), device_.plan(), addresses);
 }
 
-std::optional<Refusal> CandidateProgram::check(const ResolvedStep& step) {
+std::optional<Refused> CandidateProgram::check(const ResolvedStep& step) {
   // Operators are checked by eager::PreparedCall, CUDA kernels by compile_cuda().
   if (step.kernel < 0 || is_cuda(step)) return std::nullopt;
   const auto index = static_cast<size_t>(step.kernel);
@@ -272,7 +272,7 @@ void CandidateProgram::make_pipelines(const Deadline& deadline) {
   device_.pipelines().prepare({}, built_in, stop);
 }
 
-std::optional<Refusal> CandidateProgram::prepare(Phase phase, size_t index) {
+std::optional<Refused> CandidateProgram::prepare(Phase phase, size_t index) {
   const ResolvedStep& step = (candidate_.*phase)[index];
   PreparedStep made;
   made.step = &step;
@@ -289,7 +289,7 @@ std::optional<Refusal> CandidateProgram::prepare(Phase phase, size_t index) {
   } catch (const Error& e) {
     const bool refused = e.code() == ErrorCode::kCompile && step.kernel >= 0;
     if (e.code() != ErrorCode::kUnsupported && !refused) throw;
-    return Refusal{refused ? Verdict::compile_error : Verdict::unsupported,
+    return Refused{refused ? Verdict::compile_error : Verdict::unsupported,
                    at(step.at) + e.message()};
   }
   (phase == &ResolvedCandidate::setup ? setup_ : dispatch_).push_back(std::move(made));

@@ -16,7 +16,7 @@
 #include "harness/measure/runner/cuda_kernels.h"
 #include "harness/measure/runner/driver_lane.h"
 #include "harness/measure/runner/program.h"
-#include "harness/measure/runner/refusal.h"
+#include "harness/measure/runner/protocol.h"
 #include "harness/measure/runner/shader_interface.h"
 #include "harness/measure/vulkan/commands.h"
 #include "harness/measure/vulkan/compiler.h"
@@ -54,7 +54,7 @@ class CandidateProgram {
   /// Compiles every kernel and makes every pipeline. `diagnostics` receives the compilers'
   /// messages. A buffer that is too large for the device is refused only when nothing else is
   /// wrong.
-  std::optional<Refusal> build(double seconds_limit, std::vector<Diagnostic>& diagnostics);
+  std::optional<Refused> build(double seconds_limit, std::vector<Diagnostic>& diagnostics);
 
   /// Bytes of scratch memory that record() needs for built-in operators.
   uint64_t scratch_bytes() const { return scratch_bytes_; }
@@ -109,23 +109,23 @@ class CandidateProgram {
   };
   class Deadline;
 
-  std::optional<Refusal> compile_all(const Deadline& deadline,
+  std::optional<Refused> compile_all(const Deadline& deadline,
                                      std::vector<Diagnostic>& diagnostics);
-  std::optional<Refusal> compile(size_t kernel, bool addresses, const Deadline& deadline,
+  std::optional<Refused> compile(size_t kernel, bool addresses, const Deadline& deadline,
                                  std::vector<Diagnostic>& diagnostics);
-  std::optional<Refusal> compile_cuda(size_t kernel, double seconds,
+  std::optional<Refused> compile_cuda(size_t kernel, double seconds,
                                       std::vector<Diagnostic>& diagnostics);
   bool is_cuda(const ResolvedStep& step) const;
-  std::optional<Refusal> check_languages() const;
-  std::optional<Refusal> finish(size_t kernel, bool addresses,
+  std::optional<Refused> check_languages() const;
+  std::optional<Refused> finish(size_t kernel, bool addresses,
                                 std::vector<Diagnostic>& diagnostics);
-  std::optional<Refusal> check(const ResolvedStep& step);
+  std::optional<Refused> check(const ResolvedStep& step);
   void add_warnings(std::vector<Diagnostic>& diagnostics) const;
   bool asks_length(const ResolvedStep& step) const;
   PipelineSpec spec_of(const ResolvedStep& step) const;
   void upload_uniforms();
   void make_pipelines(const Deadline& deadline);
-  std::optional<Refusal> prepare(Phase phase, size_t index);
+  std::optional<Refused> prepare(Phase phase, size_t index);
   const vulkan::Pipeline& pipeline(const PipelineSpec& spec);
   void load(size_t kernel);
   vulkan::PipelineKey pipeline_key(const PipelineSpec& spec) const;

@@ -2,7 +2,7 @@
 
 #include "harness/measure/cuda/assembler.h"
 #include "harness/measure/cuda/driver.h"
-#include "harness/measure/cuda/ptx_print.h"
+#include "harness/measure/cuda/ptx.h"
 #include "harness/measure/cuda/ptx_rules.h"
 #include "harness/measure/runner/resolved.h"
 #include "kbench/error.h"
@@ -20,7 +20,7 @@ std::string place(const Kernel& kernel, int line) {
 
 }  // namespace
 
-Refusal compile_error(const Kernel& kernel, std::span<const Diagnostic> said) {
+Refused compile_error(const Kernel& kernel, std::span<const Diagnostic> said) {
   for (const Diagnostic& d : said) {
     if (d.severity == "error") {
       return {Verdict::compile_error, at(Location{d.file, d.line, d.column}) + d.message};
@@ -29,18 +29,18 @@ Refusal compile_error(const Kernel& kernel, std::span<const Diagnostic> said) {
   return {Verdict::compile_error, at(kernel.at) + "kernel " + kernel.name + " does not compile"};
 }
 
-std::optional<Refusal> check_cuda_module(const std::string& ptx, const Kernel& kernel,
+std::optional<Refused> check_cuda_module(const std::string& ptx, const Kernel& kernel,
                                          CudaKernel& made) {
   cuda::PtxModule module;
   try {
     module = cuda::parse_ptx(ptx);
   } catch (const Error& e) {
     if (e.code() != ErrorCode::kParse) throw;
-    return Refusal{Verdict::compile_error,
+    return Refused{Verdict::compile_error,
                    "is no PTX that can be read: " + e.message() + place(kernel, e.location().line)};
   }
   if (const auto violation = cuda::check_ptx(module)) {
-    return Refusal{violation->unsupported ? Verdict::unsupported : Verdict::invalid_candidate,
+    return Refused{violation->unsupported ? Verdict::unsupported : Verdict::invalid_candidate,
                    violation->message + place(kernel, violation->line)};
   }
   if (made.entry.empty()) {
@@ -94,7 +94,7 @@ CudaAttempt CudaCompilers::compile(const ResolvedCandidate& candidate, size_t in
   return attempt;
 }
 
-std::optional<Refusal> CudaCompilers::check_and_assemble(const std::string& ptx,
+std::optional<Refused> CudaCompilers::check_and_assemble(const std::string& ptx,
                                                          const Kernel& kernel,
                                                          CudaAttempt& attempt) {
   CudaKernel& made = attempt.kernel;
@@ -110,7 +110,7 @@ std::optional<Refusal> CudaCompilers::check_and_assemble(const std::string& ptx,
   return std::nullopt;
 }
 
-std::optional<Refusal> CudaCompilers::compile_cuda(const ResolvedKernel& resolved,
+std::optional<Refused> CudaCompilers::compile_cuda(const ResolvedKernel& resolved,
                                                    const Candidate& candidate, std::string& ptx,
                                                    CudaKernel& made,
                                                    std::vector<Diagnostic>& diagnostics) {
@@ -132,7 +132,7 @@ std::optional<Refusal> CudaCompilers::compile_cuda(const ResolvedKernel& resolve
   return std::nullopt;
 }
 
-std::optional<Refusal> CudaCompilers::assemble(const Kernel& kernel, CudaKernel& made,
+std::optional<Refused> CudaCompilers::assemble(const Kernel& kernel, CudaKernel& made,
                                                std::vector<Diagnostic>& diagnostics) {
   // Diagnostics have lines of the author's file only if the author wrote PTX.
   const int first_line = kernel.language == Language::ptx ? kernel.first_line : 0;

@@ -17,8 +17,8 @@
 #include "harness/measure/cuda/ptx.h"
 #include "harness/measure/cuda/ptx_rules.h"
 #include "harness/measure/cuda/toolkit.h"
+#include "harness/measure/runner/protocol.h"
 #include "harness/measure/runner/python_helper.h"
-#include "harness/measure/runner/refusal.h"
 #include "harness/measure/vulkan/snapshot.h"
 #include "kbench/candidate.h"
 
@@ -47,7 +47,7 @@ struct CudaKernel {
 /// The outcome of compiling a kernel.
 struct CudaAttempt {
   CudaKernel kernel;
-  std::optional<Refusal> refusal;
+  std::optional<Refused> refusal;
   std::vector<Diagnostic> diagnostics;  ///< the compilers' messages
 };
 
@@ -67,14 +67,14 @@ class CudaCompilers {
   CudaAttempt compile(const ResolvedCandidate& candidate, size_t kernel, double seconds);
 
  private:
-  std::optional<Refusal> compile_cuda(const ResolvedKernel& resolved, const Candidate& candidate,
+  std::optional<Refused> compile_cuda(const ResolvedKernel& resolved, const Candidate& candidate,
                                       std::string& ptx, CudaKernel& made,
                                       std::vector<Diagnostic>& diagnostics);
   void compile_triton(const ResolvedCandidate& candidate, size_t index, double seconds,
                       std::string& ptx, CudaAttempt& attempt);
-  std::optional<Refusal> check_and_assemble(const std::string& ptx, const Kernel& kernel,
+  std::optional<Refused> check_and_assemble(const std::string& ptx, const Kernel& kernel,
                                             CudaAttempt& attempt);
-  std::optional<Refusal> assemble(const Kernel& kernel, CudaKernel& made,
+  std::optional<Refused> assemble(const Kernel& kernel, CudaKernel& made,
                                   std::vector<Diagnostic>& diagnostics);
   const cuda::Nvrtc& nvrtc();
   const cuda::Assembler& assembler();
@@ -93,11 +93,11 @@ class CudaCompilers {
 cuda::ComputeCapability cuda_capability(const vulkan::DeviceSnapshot& snapshot);
 
 /// A refusal with the first error as its message.
-Refusal compile_error(const Kernel& kernel, std::span<const Diagnostic> said);
+Refused compile_error(const Kernel& kernel, std::span<const Diagnostic> said);
 
 /// Checks the PTX of a kernel against the rules. `made.entry` names its entry, or is filled in if
 /// the module has only one. `made.ptx` becomes what may be assembled.
-std::optional<Refusal> check_cuda_module(const std::string& ptx, const Kernel& kernel,
+std::optional<Refused> check_cuda_module(const std::string& ptx, const Kernel& kernel,
                                          CudaKernel& made);
 
 /// The step with the arguments, block and shared memory that the kernel is launched with. A Triton
@@ -107,7 +107,7 @@ ResolvedStep as_launched(const CudaKernel& kernel, const ResolvedStep& step);
 
 /// Checks a step's parameters, block, grid and shared memory against the kernel and the limits of
 /// devices.
-std::optional<Refusal> check_cuda_launch(const CudaKernel& kernel, const ResolvedStep& launched);
+std::optional<Refused> check_cuda_launch(const CudaKernel& kernel, const ResolvedStep& launched);
 
 /// The most shared memory of a block, opted in, on devices of this compute capability, bytes.
 /// Source: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".

@@ -19,7 +19,7 @@ std::string sizes(const std::vector<size_t>& bytes) {
   return text + (bytes.empty() ? "" : " bytes");
 }
 
-std::optional<Refusal> check_parameters(const CudaKernel& kernel, const ResolvedStep& step) {
+std::optional<Refused> check_parameters(const CudaKernel& kernel, const ResolvedStep& step) {
   std::vector<size_t> takes, given;
   for (const cuda::PtxParameter& parameter : kernel.function.parameters) {
     takes.push_back(parameter.size);
@@ -37,7 +37,7 @@ std::optional<Refusal> check_parameters(const CudaKernel& kernel, const Resolved
   return invalid("takes " + sizes(takes) + ", but this step gives " + sizes(given));
 }
 
-std::optional<Refusal> check_block(const CudaKernel& kernel, const ResolvedStep& step) {
+std::optional<Refused> check_block(const CudaKernel& kernel, const ResolvedStep& step) {
   uint64_t threads = 1;
   for (size_t axis = 0; axis < 3; ++axis) {
     threads *= step.block[axis];
@@ -80,7 +80,7 @@ std::optional<Refusal> check_block(const CudaKernel& kernel, const ResolvedStep&
   return std::nullopt;
 }
 
-std::optional<Refusal> check_cluster(const CudaKernel& kernel, const ResolvedStep& step) {
+std::optional<Refused> check_cluster(const CudaKernel& kernel, const ResolvedStep& step) {
   const std::vector<uint32_t>& cluster = kernel.function.required_cluster;
   for (size_t axis = 0; axis < std::min<size_t>(cluster.size(), 3); ++axis) {
     if (cluster[axis] > 0 && step.groups[axis] % cluster[axis] == 0) continue;
@@ -99,7 +99,7 @@ std::string shared_text(const CudaKernel& kernel, const ResolvedStep& step) {
 
 }  // namespace
 
-std::optional<Refusal> check_cuda_launch(const CudaKernel& kernel, const ResolvedStep& step) {
+std::optional<Refused> check_cuda_launch(const CudaKernel& kernel, const ResolvedStep& step) {
   if (auto refusal = check_parameters(kernel, step)) return refusal;
   if (auto refusal = check_block(kernel, step)) return refusal;
   if (kernel.static_shared + step.shared_bytes > kernel.most_shared) {

@@ -11,7 +11,7 @@
 namespace kbench::runner {
 namespace {
 
-Refusal refusal_of(const vulkan::MissingCapability& missing,
+Refused refusal_of(const vulkan::MissingCapability& missing,
                    const vulkan::DeviceSnapshot& snapshot) {
   return {Verdict::unsupported,
           "needs " + missing.name +
@@ -20,7 +20,7 @@ Refusal refusal_of(const vulkan::MissingCapability& missing,
                                    "the device offers")};
 }
 
-std::optional<Refusal> check_capability(uint32_t capability, const vulkan::DeviceSnapshot& snapshot,
+std::optional<Refused> check_capability(uint32_t capability, const vulkan::DeviceSnapshot& snapshot,
                                         const vulkan::DevicePlan& plan, bool addresses) {
   if (capability == spv::CapabilityShaderClockKHR) {
     return invalid("reads a clock, which candidates may not");
@@ -59,7 +59,7 @@ constexpr std::array<std::string_view, 17> kExtensions = {
     "SPV_GOOGLE_user_type",
 };
 
-std::optional<Refusal> check_extensions(const vulkan::SpirvFacts& facts) {
+std::optional<Refused> check_extensions(const vulkan::SpirvFacts& facts) {
   const auto needs = [](const std::string& what) {
     return unsupported("needs " + what + ", which candidates cannot use");
   };
@@ -74,7 +74,7 @@ std::optional<Refusal> check_extensions(const vulkan::SpirvFacts& facts) {
   return std::nullopt;
 }
 
-std::optional<Refusal> check_limits(const vulkan::SpirvFacts& facts,
+std::optional<Refused> check_limits(const vulkan::SpirvFacts& facts,
                                     const vulkan::DeviceSnapshot& snapshot) {
   const auto over = [&](const std::string& what, uint64_t needed, uint64_t limit) {
     return unsupported("has " + what + " " + std::to_string(needed) + ", the device's limit is " +
@@ -99,7 +99,7 @@ std::optional<Refusal> check_limits(const vulkan::SpirvFacts& facts,
 
 }  // namespace
 
-std::optional<Refusal> check_declared(const vulkan::SpirvFacts& declared,
+std::optional<Refused> check_declared(const vulkan::SpirvFacts& declared,
                                       const vulkan::DeviceSnapshot& snapshot,
                                       const vulkan::DevicePlan& plan) {
   for (const uint32_t capability : declared.capabilities) {
@@ -108,7 +108,7 @@ std::optional<Refusal> check_declared(const vulkan::SpirvFacts& declared,
   return check_extensions(declared);
 }
 
-std::optional<Refusal> check_module(const vulkan::SpirvFacts& facts,
+std::optional<Refused> check_module(const vulkan::SpirvFacts& facts,
                                     const vulkan::DeviceSnapshot& snapshot,
                                     const vulkan::DevicePlan& plan, bool addresses) {
   if (facts.reads_clock) {

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "harness/measure/runner/refusal.h"
+#include "harness/measure/runner/protocol.h"
 #include "harness/measure/vulkan/plan.h"
 #include "harness/measure/vulkan/snapshot.h"
 #include "harness/measure/vulkan/spirv.h"
@@ -12,13 +12,13 @@
 namespace kbench::runner {
 
 /// Checks the declarations of a module that cannot be read completely.
-std::optional<Refusal> check_declared(const vulkan::SpirvFacts& declared,
+std::optional<Refused> check_declared(const vulkan::SpirvFacts& declared,
                                       const vulkan::DeviceSnapshot& snapshot,
                                       const vulkan::DevicePlan& plan);
 
 /// Why a module may not or cannot run in any step; nothing if it can. `addresses`: a step pushes it
 /// a buffer address.
-std::optional<Refusal> check_module(const vulkan::SpirvFacts& facts,
+std::optional<Refused> check_module(const vulkan::SpirvFacts& facts,
                                     const vulkan::DeviceSnapshot& snapshot,
                                     const vulkan::DevicePlan& plan, bool addresses);
 

@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kbench/error.h"
@@ -268,9 +269,15 @@ struct Refused {
   static constexpr MessageKind kKind = MessageKind::refused;
   Verdict verdict = Verdict::invalid_candidate;
   std::string message;
-  std::vector<Diagnostic> diagnostics;
+  std::vector<Diagnostic> diagnostics = {};
   bool size = false;  ///< only because a buffer is too large: all else has been checked
 };
+inline Refused invalid(std::string message) {
+  return {Verdict::invalid_candidate, std::move(message)};
+}
+inline Refused unsupported(std::string message) {
+  return {Verdict::unsupported, std::move(message)};
+}
 
 /// An error of device, driver, machine or kbench.
 struct Failed {

@@ -88,18 +88,18 @@ class Connection {
         uniforms_(uniforms),
         launch_(launch) {}
 
-  std::optional<Refusal> connect();
+  std::optional<Refused> connect();
 
  private:
   void choose_numbers();
-  std::optional<Refusal> check_registers() const;
-  std::optional<Refusal> fill_slot(size_t index);
-  std::optional<Refusal> fill_buffer(size_t index, size_t bind);
-  std::optional<Refusal> fill_texels(const Resource& resource, const BufferSlot& buffer,
+  std::optional<Refused> check_registers() const;
+  std::optional<Refused> fill_slot(size_t index);
+  std::optional<Refused> fill_buffer(size_t index, size_t bind);
+  std::optional<Refused> fill_texels(const Resource& resource, const BufferSlot& buffer,
                                      vulkan::Binding& binding);
   void note_too_large(std::string message);
-  std::optional<Refusal> fill_uniform(size_t index);
-  Refusal unbound(const Resource& resource) const;
+  std::optional<Refused> fill_uniform(size_t index);
+  Refused unbound(const Resource& resource) const;
 
   const vulkan::ShaderInterface& interface_;
   const ResolvedCandidate& candidate_;
@@ -109,10 +109,10 @@ class Connection {
   UniformPool& uniforms_;
   ShaderLaunch& launch_;
   std::vector<uint32_t> numbers_;     ///< bindings of the step's `bind`
-  std::optional<Refusal> too_large_;  ///< about the first buffer that is too large; returned last
+  std::optional<Refused> too_large_;  ///< about the first buffer that is too large; returned last
 };
 
-std::optional<Refusal> Connection::connect() {
+std::optional<Refused> Connection::connect() {
   choose_numbers();
   if (auto refusal = check_registers()) return refusal;
   launch_.slots.resize(interface_.resources.size());
@@ -142,7 +142,7 @@ void Connection::choose_numbers() {
 }
 
 /// In HLSL t0 and u0 are two registers; in Vulkan they would be one binding.
-std::optional<Refusal> Connection::check_registers() const {
+std::optional<Refused> Connection::check_registers() const {
   if (kernel_.language != Kernel::Language::hlsl) return std::nullopt;
   for (const Resource& a : interface_.resources) {
     for (const Resource& b : interface_.resources) {
@@ -158,7 +158,7 @@ std::optional<Refusal> Connection::check_registers() const {
   return std::nullopt;
 }
 
-Refusal Connection::unbound(const Resource& resource) const {
+Refused Connection::unbound(const Resource& resource) const {
   if (resource.kind == Kind::uniform_buffer) {
     const bool hlsl = kernel_.language == Kernel::Language::hlsl;
     return invalid("declares a uniform block" + name_suffix(resource) + " at binding " +
@@ -176,7 +176,7 @@ Refusal Connection::unbound(const Resource& resource) const {
                  std::to_string(step_.bind.size()) + " exclusive)");
 }
 
-std::optional<Refusal> Connection::fill_slot(size_t index) {
+std::optional<Refused> Connection::fill_slot(size_t index) {
   const Resource& resource = interface_.resources[index];
   if (resource.kind == Kind::uniform_buffer) return fill_uniform(index);
   const auto found = std::find(numbers_.begin(), numbers_.end(), resource.binding);
@@ -184,7 +184,7 @@ std::optional<Refusal> Connection::fill_slot(size_t index) {
   return fill_buffer(index, static_cast<size_t>(found - numbers_.begin()));
 }
 
-std::optional<Refusal> Connection::fill_uniform(size_t index) {
+std::optional<Refused> Connection::fill_uniform(size_t index) {
   const Resource& resource = interface_.resources[index];
   const ResolvedUniform* given = nullptr;
   for (const ResolvedUniform& each : step_.uniforms) {
@@ -215,7 +215,7 @@ std::optional<Refusal> Connection::fill_uniform(size_t index) {
   return std::nullopt;
 }
 
-std::optional<Refusal> Connection::fill_buffer(size_t index, size_t bind) {
+std::optional<Refused> Connection::fill_buffer(size_t index, size_t bind) {
   const Resource& resource = interface_.resources[index];
   const auto number = static_cast<size_t>(step_.bind[bind]);
   const BufferSlot& buffer = candidate_.buffers[number];
@@ -237,10 +237,11 @@ std::optional<Refusal> Connection::fill_buffer(size_t index, size_t bind) {
 }
 
 void Connection::note_too_large(std::string message) {
-  if (!too_large_) too_large_ = Refusal{Verdict::unsupported, std::move(message), /*size=*/true};
+  if (!too_large_)
+    too_large_ = Refused{Verdict::unsupported, std::move(message), {}, /*size=*/true};
 }
 
-std::optional<Refusal> Connection::fill_texels(const Resource& resource, const BufferSlot& buffer,
+std::optional<Refused> Connection::fill_texels(const Resource& resource, const BufferSlot& buffer,
                                                vulkan::Binding& binding) {
   const bool storage = resource.kind == Kind::storage_texels;
   binding.type =
@@ -294,7 +295,7 @@ std::vector<uint64_t> ShaderLaunch::lengths() const {
   return bytes;
 }
 
-std::optional<Refusal> connect(const vulkan::ShaderInterface& interface,
+std::optional<Refused> connect(const vulkan::ShaderInterface& interface,
                                const ResolvedCandidate& candidate, const ResolvedStep& step,
                                const vulkan::DeviceSnapshot& limits, UniformPool& uniforms,
                                ShaderLaunch& launch) {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/measure/runner/refusal.h"
+#include "harness/measure/runner/protocol.h"
 #include "harness/measure/vulkan/buffer.h"
 #include "harness/measure/vulkan/pipeline.h"
 #include "harness/measure/vulkan/snapshot.h"
@@ -53,20 +53,20 @@ struct ShaderLaunch {
   std::vector<uint64_t> lengths() const;
 };
 
-/// Fills `launch`, or returns what does not fit; a buffer that is too large (Refusal::size) only if
+/// Fills `launch`, or returns what does not fit; a buffer that is too large (Refused::size) only if
 /// everything else fits.
-std::optional<Refusal> connect(const vulkan::ShaderInterface& interface,
+std::optional<Refused> connect(const vulkan::ShaderInterface& interface,
                                const ResolvedCandidate& candidate, const ResolvedStep& step,
                                const vulkan::DeviceSnapshot& limits, UniformPool& uniforms,
                                ShaderLaunch& launch);
 
 /// Writes a step's values to the block's bytes, or returns what is wrong with them.
-std::optional<Refusal> write_uniform(const vulkan::Resource& resource, const ResolvedUniform& given,
+std::optional<Refused> write_uniform(const vulkan::Resource& resource, const ResolvedUniform& given,
                                      std::vector<std::byte>& block);
 
 /// Writes the values that the step pushes to the members of the push block, in order; unchanged if
 /// the shader has no push block.
-std::optional<Refusal> lay_push(const std::vector<vulkan::Leaf>& members, const ResolvedStep& step,
+std::optional<Refused> lay_push(const std::vector<vulkan::Leaf>& members, const ResolvedStep& step,
                                 ShaderLaunch& launch);
 
 /// The range that is bound for a slot: the tensor and the redzone behind it, so that a store past

@@ -83,7 +83,7 @@ class Uniform {
     block_ = "the uniform block " + shown(name.empty() ? given.place.text : name, 60);
   }
 
-  std::optional<Refusal> assign() {
+  std::optional<Refused> assign() {
     for (const ResolvedUniform::Field& field : given_.fields) {
       if (auto refusal = field.name.empty() ? assign_next(field) : assign_named(field)) {
         return refusal;
@@ -97,7 +97,7 @@ class Uniform {
     return std::nullopt;
   }
 
-  std::optional<Refusal> write(std::vector<std::byte>& block) const {
+  std::optional<Refused> write(std::vector<std::byte>& block) const {
     for (size_t i = 0; i < leaves_.size(); ++i) {
       const Leaf& leaf = leaves_[i];
       uint64_t bits = 0;
@@ -114,7 +114,7 @@ class Uniform {
   }
 
  private:
-  std::optional<Refusal> assign_next(const ResolvedUniform::Field& field) {
+  std::optional<Refused> assign_next(const ResolvedUniform::Field& field) {
     for (const ResolvedNumber& value : field.values) {
       if (next_ == leaves_.size()) {
         return invalid("has " + block_ + " of " + std::to_string(leaves_.size()) +
@@ -125,7 +125,7 @@ class Uniform {
     return std::nullopt;
   }
 
-  std::optional<Refusal> set(size_t at, const ResolvedNumber& value) {
+  std::optional<Refused> set(size_t at, const ResolvedNumber& value) {
     if (values_[at]) {
       return invalid("is given " + member(leaves_[at]) + " of " + block_ + " twice");
     }
@@ -133,7 +133,7 @@ class Uniform {
     return std::nullopt;
   }
 
-  std::optional<Refusal> assign_named(const ResolvedUniform::Field& field) {
+  std::optional<Refused> assign_named(const ResolvedUniform::Field& field) {
     const auto is_here = [&](const Leaf& leaf) { return belongs(leaf, field.name); };
     const auto first = std::find_if(leaves_.begin(), leaves_.end(), is_here);
     if (first == leaves_.end()) {
@@ -171,7 +171,7 @@ std::vector<vulkan::GivenConstant> given_constants(const ResolvedKernel& kernel)
   return given;
 }
 
-std::optional<Refusal> write_uniform(const vulkan::Resource& resource, const ResolvedUniform& given,
+std::optional<Refused> write_uniform(const vulkan::Resource& resource, const ResolvedUniform& given,
                                      std::vector<std::byte>& block) {
   const uint64_t bytes = std::max<uint64_t>(resource.bytes, 1);
   block.assign((bytes + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment, std::byte{});
@@ -180,7 +180,7 @@ std::optional<Refusal> write_uniform(const vulkan::Resource& resource, const Res
   return uniform.write(block);
 }
 
-std::optional<Refusal> lay_push(const std::vector<Leaf>& members, const ResolvedStep& step,
+std::optional<Refused> lay_push(const std::vector<Leaf>& members, const ResolvedStep& step,
                                 ShaderLaunch& launch) {
   if (members.empty()) {
     launch.push = step.push;

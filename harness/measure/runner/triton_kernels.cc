@@ -74,7 +74,7 @@ void CudaCompilers::compile_triton(const ResolvedCandidate& candidate, size_t in
                                    std::string& ptx, CudaAttempt& attempt) {
   const Kernel& kernel = *candidate.kernels[index].kernel;
   const std::string name = at(kernel.at) + "kernel " + kernel.name;
-  const auto refuse = [&](Refusal refusal) { attempt.refusal = std::move(refusal); };
+  const auto refuse = [&](Refused refusal) { attempt.refusal = std::move(refusal); };
   if (!python_) return refuse(unsupported("Triton kernels are not translated here"));
   const std::string file = "kernel.py";
   auto request = triton_request(candidate, index);

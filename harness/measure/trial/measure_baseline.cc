@@ -5,10 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "harness/measure/eager/storage.h"
+#include "harness/measure/eager/eager.h"
 #include "harness/measure/trial/baseline_timer.h"
 #include "harness/measure/trial/experiment.h"
-#include "harness/measure/trial/roofline.h"
 #include "harness/measure/vulkan/device.h"
 #include "kbench/baseline.h"
 #include "kbench/error.h"

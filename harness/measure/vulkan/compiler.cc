@@ -1,12 +1,13 @@
 #include "harness/measure/vulkan/compiler.h"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <optional>
 #include <shaderc/shaderc.hpp>
+#include <sstream>
 #include <utility>
 
-#include "harness/measure/vulkan/glsl_version.h"
 #include "kbench/error.h"
 #include "libkbench/base/compiler_messages.h"
 
@@ -155,6 +156,97 @@ bool name_missing_entry(const ShaderSource& source, std::vector<Diagnostic>& dia
     return true;
   }
   return false;
+}
+
+// --- the #version of a GLSL shader ---------------------------------------------------------------
+//
+// Checked before compiling: for a version that glslang has no built-in functions for, it prints
+// those of other versions.
+
+/// The version of a shader that has no #version.
+constexpr int kDefaultGlslVersion = 450;
+
+struct GlslVersion {
+  bool stated = false;  ///< the text begins with #version
+  int line = 1;         ///< of the directive, or of what is wrong
+  std::string error;    ///< what is wrong; empty where nothing is
+};
+
+constexpr int kFirstDesktop = 420, kFirstEs = 310;
+
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+/// The text without its comments, lines kept.
+std::string without_comments(std::string_view text) {
+  std::string plain;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const std::string_view two = text.substr(i, 2);
+    if (two == "//") {
+      while (i < text.size() && text[i] != '\n') ++i;
+      if (i < text.size()) plain += '\n';
+    } else if (two == "/*") {
+      for (i += 2; i < text.size() && text.substr(i, 2) != "*/"; ++i) {
+        if (text[i] == '\n') plain += '\n';
+      }
+      ++i;
+      plain += ' ';
+    } else {
+      plain += text[i];
+    }
+  }
+  return plain;
+}
+
+/// What follows "#version" on a line; nothing on another line.
+std::optional<std::string_view> directive(std::string_view line) {
+  const auto skip = [&line] {
+    while (!line.empty() && is_blank(line.front())) line.remove_prefix(1);
+  };
+  skip();
+  if (!line.starts_with('#')) return std::nullopt;
+  line.remove_prefix(1);
+  skip();
+  constexpr std::string_view kWord = "version";
+  if (!line.starts_with(kWord)) return std::nullopt;
+  line.remove_prefix(kWord.size());
+  if (!line.empty() && !is_blank(line.front())) return std::nullopt;
+  skip();
+  return line;
+}
+
+std::string fault_of(std::string_view stated) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(stated.data(), stated.data() + stated.size(), number);
+  if (error != std::errc()) return "#version is followed by no number; write #version 450";
+  const std::string_view profile(end, static_cast<size_t>(stated.data() + stated.size() - end));
+  const bool es = profile.find("es") != std::string_view::npos;
+  if (number >= (es ? kFirstEs : kFirstDesktop)) return "";
+  return "#version " + std::to_string(number) + (es ? " es" : "") +
+         " has no compute shaders: they need 420 or later, or 310 es; write #version 450";
+}
+
+/// Finds the directive. Wrong are one that is not the first thing in the text, one without a
+/// number, and versions without compute shaders.
+GlslVersion read_glsl_version(std::string_view text) {
+  const std::string plain = without_comments(text);
+  GlslVersion found;
+  bool first = true;
+  int line = 1;
+  for (size_t at = 0; at <= plain.size(); ++line) {
+    const size_t end = std::min(plain.find('\n', at), plain.size());
+    const std::string_view here = std::string_view(plain).substr(at, end - at);
+    at = end + 1;
+    if (const auto stated = directive(here)) {
+      found.line = line;
+      found.stated = true;
+      found.error = first ? fault_of(*stated)
+                          : "#version has to come first: nothing but comments may stand before it";
+      return found;
+    }
+    const bool blank = here.find_first_not_of(" \t\r\v\f") == std::string_view::npos;
+    if (!blank) first = false;
+  }
+  return found;
 }
 
 /// glslang makes a table of built-in functions at the first compile of each GLSL version and frees

@@ -47,7 +47,6 @@ std::vector<PhysicalDevice> list_physical_devices(const Instance& instance);
 
 /// The largest device-local heap with its size and what can still be allocated of it.
 struct DeviceHeap {
-  uint32_t index = 0;
   uint64_t bytes = 0;
   uint64_t free_bytes = 0;
   bool has_budget = false;  ///< free_bytes comes from the driver; else it is the heap's size

@@ -25,7 +25,6 @@ void read_queues(VkPhysicalDevice device, DeviceSnapshot& snapshot) {
     const VkQueueFamilyProperties& family = families[i];
     snapshot.queues.push_back({.index = i,
                                .compute = (family.queueFlags & VK_QUEUE_COMPUTE_BIT) != 0,
-                               .graphics = (family.queueFlags & VK_QUEUE_GRAPHICS_BIT) != 0,
                                .timestamp_bits = family.timestampValidBits});
   }
 }
@@ -44,8 +43,6 @@ void read_limits(const VkPhysicalDeviceProperties& properties, DeviceSnapshot& s
   snapshot.name = properties.deviceName;
   snapshot.type = properties.deviceType;
   snapshot.api_version = properties.apiVersion;
-  snapshot.vendor_id = properties.vendorID;
-  snapshot.device_id = properties.deviceID;
   const VkPhysicalDeviceLimits& limits = properties.limits;
   snapshot.max_storage_buffer_range = limits.maxStorageBufferRange;
   snapshot.max_push_constants = limits.maxPushConstantsSize;
@@ -101,7 +98,6 @@ void read_properties(VkPhysicalDevice device, DeviceSnapshot& snapshot) {
   if (v12.driverInfo[0] != '\0') snapshot.driver += std::string(" ") + v12.driverInfo;
   std::copy_n(v11.deviceUUID, VK_UUID_SIZE, snapshot.device_uuid.begin());
   std::copy_n(v11.driverUUID, VK_UUID_SIZE, snapshot.driver_uuid.begin());
-  snapshot.max_allocation = v11.maxMemoryAllocationSize;
   // Without maintenance4 nothing states a largest buffer: creating one then tells.
   snapshot.max_buffer = has_maintenance4 ? maintenance4.maxBufferSize : UINT64_MAX;
   snapshot.float16_conversions =
@@ -174,7 +170,6 @@ void read_features(VkInstance instance, VkPhysicalDevice device, DeviceSnapshot&
   snapshot.scalar_block_layout = chain.v12.scalarBlockLayout;
   snapshot.vulkan_memory_model = chain.v12.vulkanMemoryModel;
   snapshot.memory_model_device_scope = chain.v12.vulkanMemoryModelDeviceScope;
-  snapshot.host_query_reset = chain.v12.hostQueryReset;
   snapshot.subgroup_size_control = chain.subgroup_size.subgroupSizeControl;
   snapshot.full_subgroups = chain.subgroup_size.computeFullSubgroups;
   snapshot.synchronization2 = chain.synchronization2.synchronization2;
@@ -256,11 +251,7 @@ DeviceSnapshot read_snapshot(VkInstance instance, VkPhysicalDevice device, int i
     read_features(instance, device, snapshot);
     read_sharing(device, snapshot);
   }
-  const bool budget = snapshot.has_extension(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME) &&
-                      snapshot.api_version >= VK_API_VERSION_1_1;
-  const DeviceHeap heap = largest_device_heap(device, budget);
-  snapshot.device_local_bytes = heap.bytes;
-  snapshot.device_local_budget = heap.free_bytes;
+  snapshot.device_local_bytes = largest_device_heap(device, /*memory_budget=*/false).bytes;
   return snapshot;
 }
 
@@ -283,8 +274,7 @@ DeviceHeap largest_device_heap(VkPhysicalDevice device, bool memory_budget) {
     if (!(heap.flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) || heap.size <= largest.bytes) continue;
     const uint64_t allowed = memory_budget ? budget.heapBudget[i] : heap.size;
     const uint64_t used = memory_budget ? budget.heapUsage[i] : 0;
-    largest = {.index = i,
-               .bytes = heap.size,
+    largest = {.bytes = heap.size,
                .free_bytes = allowed > used ? allowed - used : 0,
                .has_budget = memory_budget};
   }

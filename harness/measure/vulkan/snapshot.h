@@ -14,7 +14,6 @@ namespace kbench::vulkan {
 struct QueueFamily {
   uint32_t index = 0;
   bool compute = false;
-  bool graphics = false;
   uint32_t timestamp_bits = 0;
 };
 
@@ -30,16 +29,13 @@ struct DeviceSnapshot {
   Uuid device_uuid{}, driver_uuid{};
   VkPhysicalDeviceType type = VK_PHYSICAL_DEVICE_TYPE_OTHER;
   uint32_t api_version = 0;
-  uint32_t vendor_id = 0, device_id = 0;
   std::vector<QueueFamily> queues;
   std::vector<std::string> extensions;
 
   // limits
   uint64_t max_storage_buffer_range = 0;
-  uint64_t max_allocation = 0;  ///< a hint: drivers grant more (H200: 17 GiB against 4 GiB stated)
   uint64_t max_buffer = 0;
-  uint64_t device_local_bytes = 0;   ///< largest device-local heap
-  uint64_t device_local_budget = 0;  ///< free of it per VK_EXT_memory_budget, else the heap's size
+  uint64_t device_local_bytes = 0;  ///< largest device-local heap
   uint32_t max_push_constants = 0;
   uint32_t max_shared_memory = 0;
   uint32_t max_invocations = 0;
@@ -74,7 +70,6 @@ struct DeviceSnapshot {
   bool vulkan_memory_model = false, memory_model_device_scope = false;
   bool subgroup_size_control = false, full_subgroups = false;
   bool synchronization2 = false;
-  bool host_query_reset = false;
   bool cooperative_matrix = false;     ///< VK_KHR_cooperative_matrix
   bool cooperative_matrix_nv = false;  ///< VK_NV_cooperative_matrix
   /// Which of KHR's matrices multiply 16 x 16 elements of the type by as many, with float32 sums.
