@@ -2,7 +2,6 @@
 #include <cuda.h>
 
 #include <cstddef>
-#include <type_traits>
 
 #include "harness/measure/cuda/driver_calls.h"
 

@@ -6,8 +6,6 @@
 #include <unistd.h>
 
 #include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "harness/measure/cuda/driver_list.h"
 #include "libkbench/base/files.h"

@@ -2,8 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <memory>
-
 #include "harness/measure/cuda/ptx.h"
 #include "kbench/error.h"
 #include "tests/cuda/compilers.h"

@@ -6,7 +6,6 @@
 #include <array>
 #include <cstdint>
 #include <set>
-#include <variant>
 
 #include "kbench/error.h"
 #include "tests/eager/planned.h"

@@ -1,5 +1,4 @@
 // The cast operator on the device, bit by bit as the reference has it.
-#include <bit>
 #include <cstring>
 #include <random>
 

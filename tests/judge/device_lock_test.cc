@@ -6,9 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <chrono>
-#include <functional>
 #include <mutex>
 #include <stop_token>
 #include <string>

@@ -43,28 +43,31 @@ class EvaluatorTest : public ::testing::Test {
     return folder_.path("candidate.yaml");
   }
 
-  /// A candidate for ReLU (level1/19) of one kernel with this body; `i` is the element. `more`: top
-  /// level entries of the file, `bind`: what the step binds.
+  /// A candidate for ReLU (level1/19) of one kernel: these declarations, and this body of main(),
+  /// where `i` is the invocation. `more`: top level entries of the file, `bind`: what the step
+  /// binds, `elements`: how many a workgroup takes.
+  static std::string glsl(const std::string& declarations, const std::string& body,
+                          const std::string& more = "", const std::string& bind = "x, output",
+                          const std::string& elements = "64") {
+    std::string source = "#version 450\n" + declarations +
+                         "layout(local_size_x = 64) in;\n"
+                         "void main() {\n  const uint i = gl_GlobalInvocationID.x;\n  " +
+                         body + "\n}\n";
+    for (size_t at = 0; at < source.size(); at = source.find('\n', at) + 1) {
+      source.insert(at, "      ");
+    }
+    return "kbench: 1\ntask: level1/19\nkernels:\n  k:\n    source: |\n" + source + more +
+           "dispatch:\n  - {kernel: k, bind: [" + bind +
+           "], groups: [\"ceil_div(batch_size * dim, " + elements + ")\"]}\n";
+  }
+  /// Of floats x[] and y[], n of them; `more` and `bind` as above.
   static std::string relu(const std::string& body, const std::string& more = "",
                           const std::string& bind = "x, output") {
-    return "kbench: 1\n"
-           "task: level1/19\n"
-           "kernels:\n"
-           "  k:\n"
-           "    source: |\n"
-           "      #version 450\n"
-           "      layout(local_size_x = 64) in;\n"
-           "      layout(binding = 0) buffer X { float x[]; };\n"
-           "      layout(binding = 1) buffer Y { float y[]; };\n"
-           "      const uint n = KB_batch_size * KB_dim;\n"
-           "      void main() {\n"
-           "        const uint i = gl_GlobalInvocationID.x;\n"
-           "        " +
-           body +
-           "\n"
-           "      }\n" +
-           more + "dispatch:\n  - {kernel: k, bind: [" + bind +
-           "], groups: [\"ceil_div(batch_size * dim, 64)\"]}\n";
+    return glsl(
+        "layout(binding = 0) buffer X { float x[]; };\n"
+        "layout(binding = 1) buffer Y { float y[]; };\n"
+        "const uint n = KB_batch_size * KB_dim;\n",
+        body, more, bind);
   }
   static std::string right() { return relu("if (i < n) y[i] = max(x[i], 0.0);"); }
   /// ReLU where the condition holds, else 7; `t` is a temporary of 64 words that nothing writes.
@@ -99,15 +102,18 @@ class EvaluatorTest : public ::testing::Test {
     return yaml.replace(yaml.find("groups: ["), std::string::npos, "groups: [65535, 65535]}\n");
   }
 
+  /// The candidate's result, which has this verdict and these words.
+  Result fails(const std::string& yaml, Verdict verdict, const std::string& message = "") {
+    Result result = run(yaml);
+    EXPECT_EQ(name_of(result.verdict), name_of(verdict)) << result.message << "\n" << yaml;
+    EXPECT_THAT(result.message, ::testing::HasSubstr(message)) << yaml;
+    return result;
+  }
+  Result passes(const std::string& yaml) { return fails(yaml, Verdict::passed); }
   void expect(const std::string& body, Verdict verdict, const std::string& message = "") {
-    const Result result = run(relu(body));
-    EXPECT_EQ(name_of(result.verdict), name_of(verdict)) << body << ": " << result.message;
-    EXPECT_THAT(result.message, ::testing::HasSubstr(message)) << body;
+    fails(relu(body), verdict, message);
   }
-  void expect_right() {
-    const Result result = run(right());
-    EXPECT_EQ(name_of(result.verdict), "passed") << result.message;
-  }
+  void expect_right() { passes(right()); }
 
   /// A judge takes longer to start than most tests take: where a suite asks for it, the tests that
   /// leave the options alone have one together.

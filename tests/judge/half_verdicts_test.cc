@@ -23,27 +23,15 @@ class HalfVerdicts : public EvaluatorTest, public ::testing::WithParamInterface<
   }
   /// The word that holds two elements, and its number, are what `body` is given.
   static std::string two_at_a_time(const std::string& body) {
-    return "kbench: 1\n"
-           "task: level1/19\n"
-           "kernels:\n"
-           "  k:\n"
-           "    source: |\n"
-           "      #version 450\n"
-           "      layout(local_size_x = 64) in;\n"
-           "      layout(binding = 0) buffer X { uint x[]; };\n"
-           "      layout(binding = 1) buffer Y { uint y[]; };\n"
-           "      void main() {\n"
-           "        const uint i = gl_GlobalInvocationID.x;\n"
-           "        if (i * 2 >= KB_batch_size * KB_dim) return;\n"
-           "        uint v = x[i];\n"
-           "        if ((v & 0x8000u) != 0) v &= 0xffff0000u;\n"
-           "        if ((v & 0x80000000u) != 0) v &= 0xffffu;\n"
-           "        " +
-           body +
-           "\n"
-           "      }\n"
-           "dispatch:\n  - {kernel: k, bind: [x, output], groups: [\"ceil_div(batch_size * dim, "
-           "128)\"]}\n";
+    return glsl(
+        "layout(binding = 0) buffer X { uint x[]; };\n"
+        "layout(binding = 1) buffer Y { uint y[]; };\n",
+        "if (i * 2 >= KB_batch_size * KB_dim) return;\n"
+        "  uint v = x[i];\n"
+        "  if ((v & 0x8000u) != 0) v &= 0xffff0000u;\n"
+        "  if ((v & 0x80000000u) != 0) v &= 0xffffu;\n  " +
+            body,
+        "", "x, output", "128");
   }
 };
 

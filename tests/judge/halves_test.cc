@@ -134,24 +134,12 @@ TEST_F(Halves, ConvertAsTheHostDoes) {
 /// One source for all types; a message names the line of the author's file.
 TEST_F(Halves, AreServedByTheKernelOfFloats) {
   const auto relu_by = [](const std::string& store) {
-    return "kbench: 1\n"
-           "task: level1/19\n"
-           "kernels:\n"
-           "  k:\n"
-           "    source: |\n"
-           "      #version 450\n"
-           "      layout(local_size_x = 64) in;\n"
-           "      layout(binding = 0) readonly buffer X { KB_REAL x[]; };\n"
-           "      layout(binding = 1) writeonly buffer Y { KB_REAL y[]; };\n"
-           "      void main() {\n"
-           "        const uint i = gl_GlobalInvocationID.x;\n"
-           "        const float v = max(KB_TO_FLOAT(x[i]), 0.0);\n"
-           "        if (i < KB_batch_size * KB_dim) y[i] = " +
-           store +
-           ";\n"
-           "      }\n"
-           "dispatch:\n"
-           "  - {kernel: k, bind: [x, output], groups: \"ceil_div(batch_size * dim, 64)\"}\n";
+    return glsl(
+        "layout(binding = 0) readonly buffer X { KB_REAL x[]; };\n"
+        "layout(binding = 1) writeonly buffer Y { KB_REAL y[]; };\n",
+        "const float v = max(KB_TO_FLOAT(x[i]), 0.0);\n"
+        "  if (i < KB_batch_size * KB_dim) y[i] = " +
+            store + ";");
   };
   for (const DType dtype : kTaskDTypes) expect_passed(dtype, relu_by("KB_FROM_FLOAT(v)"));
   for (const DType dtype : kTaskDTypes) {
@@ -203,26 +191,13 @@ TEST_F(Halves, OnMatrixUnitsPassOrAreNamedAsMissing) {
 
 /// Arithmetic of 16 bits is the device's to offer.
 TEST_F(Halves, MayBeComputedWithWhereTheDeviceDoes) {
-  const Result result =
-      run_in(DType::f16,
-             "kbench: 1\n"
-             "task: level1/19\n"
-             "kernels:\n"
-             "  k:\n"
-             "    source: |\n"
-             "      #version 450\n"
-             "      #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require\n"
-             "      #extension GL_EXT_shader_explicit_arithmetic_types_int16 : require\n"
-             "      layout(local_size_x = 64) in;\n"
-             "      layout(binding = 0) readonly buffer X { KB_REAL x[]; };\n"
-             "      layout(binding = 1) buffer Y { KB_REAL y[]; };\n"
-             "      void main() {\n"
-             "        const uint i = gl_GlobalInvocationID.x;\n"
-             "        const int16_t none = int16_t(i % 1u) * int16_t(3);\n"
-             "        if (i < KB_batch_size * KB_dim) y[i] = max(x[i], float16_t(none));\n"
-             "      }\n"
-             "dispatch:\n"
-             "  - {kernel: k, bind: [x, output], groups: \"ceil_div(batch_size * dim, 64)\"}\n");
+  const Result result = run_in(
+      DType::f16, glsl("#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require\n"
+                       "#extension GL_EXT_shader_explicit_arithmetic_types_int16 : require\n"
+                       "layout(binding = 0) readonly buffer X { KB_REAL x[]; };\n"
+                       "layout(binding = 1) buffer Y { KB_REAL y[]; };\n",
+                       "const int16_t none = int16_t(i % 1u) * int16_t(3);\n"
+                       "  if (i < KB_batch_size * KB_dim) y[i] = max(x[i], float16_t(none));"));
   if (result.verdict == Verdict::unsupported) {
     EXPECT_THAT(result.message, HasSubstr("16-bit"));
     GTEST_SKIP() << result.message;

@@ -10,18 +10,6 @@ class Types : public EvaluatorTest {
  protected:
   Types() { shares_ = true; }
 
-  Result passes(const std::string& yaml) {
-    Result result = run(yaml);
-    EXPECT_EQ(name_of(result.verdict), "passed") << result.message << "\n" << yaml;
-    return result;
-  }
-  Result fails(const std::string& yaml, Verdict verdict, const std::string& message) {
-    Result result = run(yaml);
-    EXPECT_EQ(name_of(result.verdict), name_of(verdict)) << result.message << "\n" << yaml;
-    EXPECT_THAT(result.message, HasSubstr(message)) << yaml;
-    return result;
-  }
-
   /// ReLU in two launches: `first` makes element i of the temporary t, `second` the output of it.
   static std::string by_way_of(const std::string& dtype, const std::string& element,
                                const std::string& first, const std::string& second) {

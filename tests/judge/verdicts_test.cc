@@ -1,7 +1,5 @@
 // From a candidate's text to its verdict, through judge and runners, on whatever device there is.
 
-#include <cmath>
-
 #include "kbench/candidate.h"
 #include "tests/error_of.h"
 #include "tests/judge/evaluator_fixture.h"

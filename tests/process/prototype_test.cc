@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <set>
 #include <string>
 #include <thread>
 #include <vector>

@@ -3,8 +3,6 @@
 
 #include <gmock/gmock.h>
 
-#include <bit>
-
 #include "harness/measure/trial/slab_layout.h"
 #include "kbench/task.h"
 #include "tests/vulkan/device_fixture.h"

@@ -1,5 +1,4 @@
 // Halves on the device: rounding float32 to them, and holding results of halves to a float32 truth.
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>

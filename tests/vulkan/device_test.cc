@@ -2,8 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include <numeric>
-
 #include "harness/measure/vulkan/functions.h"
 #include "tests/vulkan/device_fixture.h"
 

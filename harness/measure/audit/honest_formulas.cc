@@ -1,7 +1,6 @@
 // Honest variants by other formulas for the same function: each one that a kernel's author would
 // defend as float32.
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "harness/measure/audit/shortcut_rules.h"

@@ -1,7 +1,6 @@
 // Honest variants that add up or multiply the same terms in another order, as kernels with tiles,
 // splits and trees do; and the terms that these and other honest variants add up.
 
-#include <algorithm>
 #include <cmath>
 
 #include "harness/measure/audit/shortcut_rules.h"

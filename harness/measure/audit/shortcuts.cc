@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <span>
 
 #include "harness/measure/audit/shortcut_rules.h"
 #include "kbench/error.h"

@@ -1,5 +1,4 @@
 // Computations that do none of a task's work: zeros, constants, the outputs for other inputs.
-#include <algorithm>
 #include <string>
 
 #include "harness/measure/audit/shortcut_rules.h"

@@ -1,6 +1,5 @@
 // Shortcuts by a part of the work: reductions, losses and windows over half or most of the
 // elements, products over half the inner dimension.
-#include <algorithm>
 #include <cmath>
 
 #include "libkbench/mutants/mutant_rules.h"

@@ -1,6 +1,5 @@
 // Shortcuts by fewer bits: operands, results and sums rounded to formats that hardware computes
 // faster, all else in float32. In a task of halves, what is rounded to its own type is honest.
-#include <algorithm>
 #include <set>
 
 #include "libkbench/mutants/mutant_rules.h"

@@ -2,7 +2,6 @@
 // they did not depend on each other. And by half the depth: of a chain of layers with results of
 // one shape, such as the blocks of residual networks and transformers, the second half is left out.
 
-#include <algorithm>
 #include <vector>
 
 #include "harness/measure/audit/shortcut_rules.h"

@@ -2,7 +2,6 @@
 // function's name.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>

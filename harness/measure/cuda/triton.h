@@ -2,9 +2,7 @@
 // candidate's module ran in that process, so that the PTX of an answer is checked like any other.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>

@@ -1,7 +1,6 @@
 // What the operators' plans share: shapes as kernels see them, and the geometry of launches.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <string>

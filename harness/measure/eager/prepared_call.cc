@@ -1,5 +1,4 @@
 // One call with its pipelines.
-#include <span>
 
 #include "harness/measure/eager/eager.h"
 #include "kbench/error.h"

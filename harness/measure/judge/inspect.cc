@@ -1,7 +1,6 @@
 #include "harness/measure/judge/inspect.h"
 
 #include <cstring>
-#include <span>
 #include <string>
 #include <vector>
 

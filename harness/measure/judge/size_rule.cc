@@ -1,6 +1,5 @@
 #include "harness/measure/judge/size_rule.h"
 
-#include <algorithm>
 #include <cctype>
 #include <string_view>
 #include <utility>

@@ -2,7 +2,6 @@
 // own sizes alone. Pure.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>

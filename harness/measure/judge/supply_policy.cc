@@ -1,7 +1,6 @@
 #include "harness/measure/judge/supply_policy.h"
 
 #include <algorithm>
-#include <tuple>
 
 namespace kbench::judge {
 namespace {

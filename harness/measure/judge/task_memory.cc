@@ -1,9 +1,7 @@
 #include "harness/measure/judge/task_memory.h"
 
 #include <atomic>
-#include <span>
 #include <utility>
-#include <vector>
 
 #include "harness/measure/eager/eager.h"
 #include "libkbench/core/own_tasks.h"

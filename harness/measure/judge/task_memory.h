@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "harness/measure/judge/baseline_process.h"
 #include "harness/measure/judge/slab.h"

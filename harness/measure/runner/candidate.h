@@ -1,10 +1,7 @@
 // Makes the judged program out of a candidate's files.
 #pragma once
 
-#include <functional>
 #include <memory>
-#include <optional>
-#include <string>
 
 #include "harness/measure/runner/program.h"
 #include "harness/measure/runner/python_helper.h"

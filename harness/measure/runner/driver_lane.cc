@@ -1,6 +1,5 @@
 #include "harness/measure/runner/driver_lane.h"
 
-#include <algorithm>
 #include <set>
 #include <string>
 #include <utility>

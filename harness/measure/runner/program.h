@@ -1,9 +1,7 @@
 // A program that a runner runs: a candidate, or a task's eager baseline.
 #pragma once
 
-#include <cstdint>
 #include <functional>
-#include <vector>
 
 #include "harness/measure/runner/imported_memory.h"
 #include "harness/measure/runner/protocol.h"

@@ -11,12 +11,10 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <thread>
 
 #include "harness/measure/process/channel.h"
 #include "harness/measure/process/child_process.h"

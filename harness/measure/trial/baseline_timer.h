@@ -1,7 +1,6 @@
 // Times the eager baseline alone: passes over the whole graph with cold caches, as in a sample.
 #pragma once
 
-#include <cstdint>
 #include <span>
 
 #include "harness/measure/trial/clock_watch.h"

@@ -2,7 +2,6 @@
 // an unfinished evaluation has it.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>

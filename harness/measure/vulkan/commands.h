@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <vector>
 
 #include "harness/measure/vulkan/buffer.h"
 #include "harness/measure/vulkan/pipeline.h"

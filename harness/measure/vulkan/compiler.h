@@ -1,8 +1,6 @@
 // GLSL and HLSL to SPIR-V through shaderc, with diagnostics mapped to the author's file and line.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>

@@ -3,7 +3,6 @@
 
 #include <vulkan/vulkan.h>
 
-#include <memory>
 #include <span>
 #include <vector>
 

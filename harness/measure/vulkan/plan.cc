@@ -1,7 +1,6 @@
 #include "harness/measure/vulkan/plan.h"
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
 
 #include "harness/measure/vulkan/cooperative_matrix.h"

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <unordered_map>
 #include <unordered_set>
-#include <vector>
 
 #include "harness/measure/vulkan/spirv.h"
 #include "harness/measure/vulkan/spirv_module.h"

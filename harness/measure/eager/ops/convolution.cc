@@ -2,8 +2,6 @@
 // filtering where that saves time, or, where a group has few output channels, directly.
 #include "harness/measure/eager/convolution.h"
 
-#include <algorithm>
-
 #include "harness/measure/eager/planning.h"
 
 namespace kbench::eager {

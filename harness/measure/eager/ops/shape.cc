@@ -1,5 +1,4 @@
 // Operators that move, repeat or drop elements.
-#include <algorithm>
 
 #include "harness/measure/eager/planning.h"
 #include "harness/measure/eager/strided_copy.h"

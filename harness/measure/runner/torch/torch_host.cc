@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
-#include <utility>
 
 #include "harness/measure/cuda/driver.h"
 #include "harness/measure/runner/lock_in.h"
