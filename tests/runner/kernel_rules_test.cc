@@ -18,10 +18,8 @@ class KernelRulesTest : public vulkan::DeviceTest {
  protected:
   /// What is said of a shader of local size 64.
   std::optional<Refused> module_refusal(const std::string& body, bool addresses = false,
-                                        const std::string& extensions = "",
-                                        const std::string& local_size = "64") {
-    const std::string head = "layout(local_size_x = " + local_size + ") in;\n";
-    const vulkan::Spirv spirv = compile(extensions + head + body);
+                                        const std::string& extensions = "") {
+    const vulkan::Spirv spirv = compile(extensions + "layout(local_size_x = 64) in;\n" + body);
     return check_module(vulkan::inspect_spirv(spirv), device().snapshot(), device().plan(),
                         addresses);
   }
@@ -182,20 +180,6 @@ TEST_F(KernelRulesTest, TakesNarrowTypesAndSubgroupsOfTheDevice) {
   taken(device().snapshot().subgroup_operations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT,
         require("GL_KHR_shader_subgroup_arithmetic"),
         kFloats + "void main() { x[0] = subgroupAdd(x[gl_LocalInvocationIndex]); }\n");
-}
-
-TEST_F(KernelRulesTest, RefusesModulesOverTheDevicesLimits) {
-  const std::string many = std::to_string(device().snapshot().max_invocations);
-  expect_refused(module_refusal(kFloats + "void main() { x[gl_GlobalInvocationID.x] = 1.0; }\n",
-                                false, "", many + ", local_size_y = 2"),
-                 Verdict::unsupported, "");
-  const std::string words = std::to_string(device().snapshot().max_shared_memory / 4 + 1);
-  expect_refused(
-      module_refusal(
-          kFloats + "shared float s[" + words +
-          "];\n"
-          "void main() { s[gl_LocalInvocationIndex] = x[0]; barrier(); x[1] = s[0]; }\n"),
-      Verdict::unsupported, "shared memory");
 }
 
 }  // namespace

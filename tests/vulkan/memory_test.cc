@@ -28,36 +28,33 @@ VkPhysicalDeviceMemoryProperties memory(const std::vector<Type>& types) {
   return properties;
 }
 
-TEST(ChooseMemoryType, DeviceMemoryIsNotHostVisibleWhereItCanBe) {
-  const auto properties = memory({{kHost, 100}, {kLocal | kHost, 100}, {kLocal, 50}});
-  EXPECT_EQ(choose_memory_type(properties, kAnyType, MemoryUse::device), 2u);
-  EXPECT_EQ(choose_memory_type(properties, 0b011, MemoryUse::device), 1u);
-  EXPECT_EQ(choose_memory_type(properties, 0b001, MemoryUse::device), std::nullopt);
-}
-
-TEST(ChooseMemoryType, EqualTypesGoByHeapSize) {
-  const auto properties = memory({{kLocal, 10}, {kLocal, 20}, {kLocal, 15}});
-  EXPECT_EQ(choose_memory_type(properties, kAnyType, MemoryUse::device), 1u);
-}
-
-TEST(ChooseMemoryType, HostMemoryIsCachedWhereItCanBe) {
-  const auto properties =
-      memory({{kLocal | kHost, 10}, {kHost, 10}, {kHost | kCached, 10}, {kLocal, 10}});
-  EXPECT_EQ(choose_memory_type(properties, kAnyType, MemoryUse::host), 2u);
-  EXPECT_EQ(choose_memory_type(properties, 0b0011, MemoryUse::host), 1u);
-  EXPECT_EQ(choose_memory_type(properties, 0b1000, MemoryUse::host), std::nullopt);
-}
-
-TEST(ChooseMemoryType, TheOnlyTypeOfACpuServesBoth) {
-  const auto properties = memory({{kLocal | kHost | kCached, 10}});
-  EXPECT_EQ(choose_memory_type(properties, kAnyType, MemoryUse::device), 0u);
-  EXPECT_EQ(choose_memory_type(properties, kAnyType, MemoryUse::host), 0u);
-}
-
-TEST(ChooseMemoryType, NeverTakesSpecialPurposeMemory) {
-  const auto properties = memory({{kLocal | VK_MEMORY_PROPERTY_PROTECTED_BIT, 10},
-                                  {kLocal | VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT, 10}});
-  EXPECT_EQ(choose_memory_type(properties, kAnyType, MemoryUse::device), std::nullopt);
+TEST(ChooseMemoryType, IsTheBestOfThoseThatServe) {
+  const struct {
+    std::vector<Type> types;
+    uint32_t bits;
+    MemoryUse use;
+    std::optional<uint32_t> best;
+  } cases[] = {
+      // A device's memory is not host-visible where it can be.
+      {{{kHost, 100}, {kLocal | kHost, 100}, {kLocal, 50}}, kAnyType, MemoryUse::device, 2},
+      {{{kHost, 100}, {kLocal | kHost, 100}, {kLocal, 50}}, 0b011, MemoryUse::device, 1},
+      {{{kHost, 100}, {kLocal | kHost, 100}, {kLocal, 50}}, 0b001, MemoryUse::device, {}},
+      // Equal types go by the size of their heaps.
+      {{{kLocal, 10}, {kLocal, 20}, {kLocal, 15}}, kAnyType, MemoryUse::device, 1},
+      // The host's memory is cached where it can be.
+      {{{kLocal | kHost, 10}, {kHost, 10}, {kHost | kCached, 10}}, kAnyType, MemoryUse::host, 2},
+      {{{kLocal | kHost, 10}, {kHost, 10}, {kHost | kCached, 10}}, 0b011, MemoryUse::host, 1},
+      {{{kLocal, 10}}, kAnyType, MemoryUse::host, {}},
+      // The only type of a CPU serves both.
+      {{{kLocal | kHost | kCached, 10}}, kAnyType, MemoryUse::device, 0},
+      {{{kLocal | kHost | kCached, 10}}, kAnyType, MemoryUse::host, 0},
+      // Memory of a special purpose serves nothing.
+      {{{kLocal | VK_MEMORY_PROPERTY_PROTECTED_BIT, 10}}, kAnyType, MemoryUse::device, {}},
+      {{{kLocal | VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT, 10}}, kAnyType, MemoryUse::device, {}},
+  };
+  for (const auto& [types, bits, use, best] : cases) {
+    EXPECT_EQ(choose_memory_type(memory(types), bits, use), best) << types.size() << " " << bits;
+  }
 }
 
 }  // namespace

@@ -210,11 +210,6 @@ std::optional<Refused> CandidateProgram::check(const ResolvedStep& step) {
         "binds " + std::to_string(step.bind.size()) + " buffers, the device's limit is " +
         std::to_string(limits.max_storage_buffers_per_stage) + ": push {address: NAME} for some");
   }
-  if (launch.push.size() > limits.max_push_constants) {
-    return unsupported("pushes " + std::to_string(launch.push.size()) +
-                       " bytes, the device's limit is " +
-                       std::to_string(limits.max_push_constants));
-  }
   for (int axis = 0; axis < 3; ++axis) {
     if (step.groups[axis] > limits.max_group_count[axis]) {
       return unsupported(std::to_string(step.groups[axis]) + " groups in " + "xyz"[axis] +

@@ -74,29 +74,6 @@ std::optional<Refused> check_extensions(const vulkan::SpirvFacts& facts) {
   return std::nullopt;
 }
 
-std::optional<Refused> check_limits(const vulkan::SpirvFacts& facts,
-                                    const vulkan::DeviceSnapshot& snapshot) {
-  const auto over = [&](const std::string& what, uint64_t needed, uint64_t limit) {
-    return unsupported("has " + what + " " + std::to_string(needed) + ", the device's limit is " +
-                       std::to_string(limit));
-  };
-  uint64_t invocations = 1;
-  for (int axis = 0; axis < 3; ++axis) {
-    invocations *= facts.local_size[axis];
-    if (facts.local_size[axis] > snapshot.max_group_size[axis]) {
-      return over(std::string("a workgroup size in ") + "xyz"[axis] + " of", facts.local_size[axis],
-                  snapshot.max_group_size[axis]);
-    }
-  }
-  if (invocations > snapshot.max_invocations) {
-    return over("workgroups of", invocations, snapshot.max_invocations);
-  }
-  if (facts.shared_bytes > snapshot.max_shared_memory) {
-    return over("shared memory in bytes of", facts.shared_bytes, snapshot.max_shared_memory);
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 std::optional<Refused> check_declared(const vulkan::SpirvFacts& declared,
@@ -134,8 +111,7 @@ std::optional<Refused> check_module(const vulkan::SpirvFacts& facts,
     return invalid(
         "makes a buffer address of something else than a push constant: push {address: NAME}");
   }
-  if (auto refusal = check_extensions(facts)) return refusal;
-  return check_limits(facts, snapshot);
+  return check_extensions(facts);
 }
 
 }  // namespace kbench::runner
