@@ -76,14 +76,9 @@ class ChannelTest : public ::testing::Test {
   Channel make_peer_channel() { return Channel(std::move(ends_.second)); }
   /// The error for the next message.
   std::string refusal(size_t most_bytes = kMost) {
-    try {
-      const auto frame = channel_.receive(seconds(5), most_bytes);
-      ADD_FAILURE() << (frame ? "a frame came" : "nothing came");
-      return "";
-    } catch (const Error& e) {
-      EXPECT_EQ(e.code(), ErrorCode::kParse);
-      return e.what();
-    }
+    const Error e = error_of([&] { channel_.receive(seconds(5), most_bytes); });
+    EXPECT_EQ(e.code(), ErrorCode::kParse);
+    return e.what();
   }
 
   std::pair<UniqueFd, UniqueFd> ends_;

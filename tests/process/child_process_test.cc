@@ -18,6 +18,7 @@
 
 #include "kbench/error.h"
 #include "tests/error_of.h"
+#include "tests/judge/processes.h"
 #include "tests/process/no_threads.h"
 #include "tests/scratch_folder.h"
 
@@ -26,6 +27,8 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using testing::alive;
+using testing::dies;
 using ::testing::HasSubstr;
 
 Spawn shell(const std::string& script) {
@@ -51,19 +54,6 @@ std::string first_line(ChildProcess& child) {
   }
   ADD_FAILURE() << "it says nothing";
   return "";
-}
-
-/// Whether it runs: neither gone nor a zombie.
-bool alive(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::string stat;
-  std::getline(file, stat);
-  const size_t name_end = stat.rfind(')');
-  return name_end != stat.npos && stat.at(name_end + 2) != 'Z';
-}
-bool dies(pid_t pid) {
-  for (int i = 0; i < 12000 && alive(pid); ++i) std::this_thread::sleep_for(milliseconds(5));
-  return !alive(pid);
 }
 
 TEST(Exit, IsDescribedForPeople) {

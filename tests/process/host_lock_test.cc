@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "kbench/error.h"
+#include "tests/error_of.h"
 #include "tests/scratch_folder.h"
 
 namespace kbench::process {
@@ -30,17 +31,11 @@ class HostLockTest : public ::testing::Test {
  protected:
   void SetUp() override { setenv("KBENCH_LOCK_FOLDER", folder_.path().c_str(), 1); }
   void TearDown() override { unsetenv("KBENCH_LOCK_FOLDER"); }
-  static std::string error_of(const std::string& name) {
-    try {
-      HostLock lock(name);
-      lock.take();
-    } catch (const Error& e) {
-      EXPECT_EQ(e.code(), ErrorCode::kIo);
-      return e.what();
-    }
-    return "";
+  static std::string refusal(const std::string& name) {
+    const Error e = error_of([&] { HostLock(name).take(); });
+    EXPECT_EQ(e.code(), ErrorCode::kIo);
+    return e.what();
   }
-
   testing::ScratchFolder folder_;
 };
 
@@ -173,12 +168,12 @@ TEST_F(HostLockTest, CanBeUsedByEveryUserWhateverTheUmask) {
 TEST_F(HostLockTest, FollowsNoLinkAndWaitsForNoPipe) {
   std::ofstream(folder_ / "victim") << "as it was";
   fs::create_symlink(folder_ / "victim", folder_ / "kbench-link");
-  EXPECT_NE(error_of("link").find("kbench-link"), std::string::npos);
+  EXPECT_NE(refusal("link").find("kbench-link"), std::string::npos);
   fs::create_symlink(folder_ / "made", folder_ / "kbench-dangling");
-  EXPECT_NE(error_of("dangling").find("kbench-dangling"), std::string::npos);
+  EXPECT_NE(refusal("dangling").find("kbench-dangling"), std::string::npos);
   EXPECT_FALSE(fs::exists(folder_ / "made"));
   ASSERT_EQ(mkfifo((folder_ / "kbench-pipe").c_str(), 0666), 0);
-  EXPECT_NE(error_of("pipe").find("not a regular file"), std::string::npos);
+  EXPECT_NE(refusal("pipe").find("not a regular file"), std::string::npos);
   EXPECT_EQ(fs::file_size(folder_ / "victim"), 9u);
 }
 
@@ -208,7 +203,7 @@ TEST_F(HostLockTest, IsTakenOnANewFileIfTheOldWasRemoved) {
 
 TEST_F(HostLockTest, WithoutAFolderSaysWhich) {
   setenv("KBENCH_LOCK_FOLDER", (folder_ / "nowhere").c_str(), 1);
-  EXPECT_NE(error_of("one").find("nowhere/kbench-one"), std::string::npos) << error_of("one");
+  EXPECT_NE(refusal("one").find("nowhere/kbench-one"), std::string::npos) << refusal("one");
   unsetenv("KBENCH_LOCK_FOLDER");
   const std::string path = HostLock("test-of-the-default-folder").path();
   fs::remove(path);

@@ -304,13 +304,9 @@ TEST(OptimizeSpirv, GivesWhatShadercsOptimizerGives) {
 }
 
 TEST(OptimizeSpirv, RefusesWhatIsNotSpirv) {
-  try {
-    optimize_spirv({1, 2, 3, 4, 5});
-    FAIL() << "nothing thrown";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kCompile);
-    EXPECT_THAT(error.what(), HasSubstr("cannot optimize the module"));
-  }
+  const Error error = error_of([] { optimize_spirv({1, 2, 3, 4, 5}); });
+  EXPECT_EQ(error.code(), ErrorCode::kCompile);
+  EXPECT_THAT(error.what(), HasSubstr("cannot optimize the module"));
 }
 
 TEST(MissingCapability, FollowsThePlan) {
