@@ -4,6 +4,7 @@
 #include <string>
 
 #include "tests/judge/evaluator_fixture.h"
+#include "tests/support/needs_torch.h"
 
 namespace kbench::testing {
 namespace {
@@ -15,18 +16,11 @@ class ModuleTest : public EvaluatorTest {
   void SetUp() override {
     EvaluatorTest::SetUp();
     options_.device = "cpu";
+    if (!IsSkipped()) KBENCH_NEED_TORCH();
   }
-  /// Skips where there is no PyTorch.
   Result judged(const std::string& task, const std::string& text) {
     folder_.write("model_new.py", text + "\n# task: " + task + "\n");
-    const Result result = evaluator().evaluate(folder_.path("model_new.py"));
-    if (result.message.find("takes a python3 with the package torch") != std::string::npos) {
-      if (std::getenv("KBENCH_REQUIRE_TORCH") != nullptr) {
-        ADD_FAILURE() << "no PyTorch";
-      }
-      [] { GTEST_SKIP() << "needs python3 with torch (Debian: python3-torch)"; }();
-    }
-    return result;
+    return evaluator().evaluate(folder_.path("model_new.py"));
   }
 };
 
@@ -39,7 +33,6 @@ TEST_F(ModuleTest, MayBeAnotherNameOfAClassBelowAnIf) {
                                "    def forward(self, x, dim=1):\n"  // of a variable's name
                                "      return torch.relu(x.transpose(0, dim)).transpose(0, dim)\n"
                                "  ModelNew = Fast\n");
-  if (IsSkipped()) return;
   EXPECT_EQ(name_of(result.verdict), "passed") << result.message;
 }
 
@@ -57,7 +50,6 @@ TEST_F(ModuleTest, MayHaveLazyWeightsAndSuchMadeInInferenceMode) {
                                      "\n"
                                      "  def forward(self, x):\n"
                                      "    return F.mish(F.mish(self.linear(x)))\n");
-    if (IsSkipped()) return;
     EXPECT_EQ(name_of(result.verdict), "passed") << layer << ": " << result.message;
   }
 }
@@ -73,7 +65,6 @@ TEST_F(ModuleTest, WithCudaCodeIsUnsupportedWhereThereIsNoCuda) {
              "class ModelNew(torch.nn.Module):\n"
              "  def forward(self, x):\n"
              "    return made.f(x)\n");
-  if (IsSkipped()) return;
   EXPECT_EQ(name_of(result.verdict), "unsupported") << result.message;
   EXPECT_THAT(result.message, HasSubstr("this device has no CUDA"));
 }
@@ -87,7 +78,6 @@ TEST_F(ModuleTest, ThatDoesNotEndIsEndedByTheLimitThatItsMessageNames) {
                                "class ModelNew(torch.nn.Module):\n"
                                "  def forward(self, x):\n"
                                "    while True: pass\n");
-  if (IsSkipped()) return;
   EXPECT_EQ(name_of(result.verdict), "timeout");
   EXPECT_THAT(result.message, HasSubstr("took longer than 5 s"));
   EXPECT_THAT(result.message, HasSubstr("--compile-seconds sets the limit"));
@@ -105,7 +95,6 @@ TEST_F(ModuleTest, ThatDoesNotEndAtOtherSizesIsEndedByTheLimitOfAll) {
                                "  def forward(self, x):\n"
                                "    while x.numel() - 399 > 1: time.sleep(1)\n"
                                "    return torch.relu(x)\n");
-  if (IsSkipped()) return;
   EXPECT_EQ(name_of(result.verdict), "timeout");
   EXPECT_THAT(result.message, HasSubstr("took longer than 12 s in all"));
   EXPECT_THAT(result.message, HasSubstr("--total-seconds sets the limit"));
