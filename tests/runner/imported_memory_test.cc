@@ -29,12 +29,15 @@ class ImportedMemoryTest : public vulkan::DeviceTest {
     }
     return result;
   }
+  Error refusal_of(Message sent) {
+    return error_of(
+        [&] { ImportedMemory(device()).add(sent.attach, std::move(sent.descriptors)); });
+  }
   /// The error for a message with this place.
   Error refusal_of(const Place& place) {
     Message sent = message();
     sent.attach.wanted = {place};
-    return error_of(
-        [&] { ImportedMemory(device()).add(sent.attach, std::move(sent.descriptors)); });
+    return refusal_of(std::move(sent));
   }
 
   std::vector<vulkan::Buffer> slabs_;
@@ -102,16 +105,10 @@ TEST_F(ImportedMemoryTest, KeepsSlabsThatTheNextMessageCountsFirst) {
 TEST_F(ImportedMemoryTest, RefusesMessagesWithoutTheirDescriptors) {
   Message fewer = message();
   fewer.descriptors.pop_back();
-  EXPECT_EQ(error_of([&] {
-              ImportedMemory(device()).add(fewer.attach, std::move(fewer.descriptors));
-            }).code(),
-            ErrorCode::kInvalidArgument);
+  EXPECT_EQ(refusal_of(std::move(fewer)).code(), ErrorCode::kInvalidArgument);
   Message more = message();
   more.attach.slabs.pop_back();
-  EXPECT_EQ(error_of([&] {
-              ImportedMemory(device()).add(more.attach, std::move(more.descriptors));
-            }).code(),
-            ErrorCode::kInvalidArgument);
+  EXPECT_EQ(refusal_of(std::move(more)).code(), ErrorCode::kInvalidArgument);
 }
 
 TEST_F(ImportedMemoryTest, RefusesASlabLargerThanItsDescriptor) {

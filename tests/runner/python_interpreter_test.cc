@@ -73,6 +73,17 @@ class PythonInterpreterTest : public ::testing::Test {
                     "word = 'imported'\n");
     }
   }
+  /// What the script answers, by a helper that has the package; nothing where it is not locked in.
+  static std::optional<std::string> run_locked_in(const std::string& script) {
+    PythonHelper helper;
+    try {
+      return helper.run({.package = "kbench_package", .script = script, .files = {}, .input = ""});
+    } catch (const Error& e) {
+      if (e.message().find("Landlock") == std::string::npos) throw;
+      return std::nullopt;
+    }
+  }
+
   const ScratchFolder folder_;
   const Variable named_{"KBENCH_PYTHON", ""}, venv_{"VIRTUAL_ENV", ""},
       folders_{kPythonFolders, ""};
@@ -122,18 +133,10 @@ TEST_F(PythonInterpreterTest, OfAVirtualEnvironmentRunsLockedIn) {
   environment("venv");
   if (IsSkipped()) return;
   const Variable path("PATH", folder_.path("venv/bin"));
-  PythonHelper helper;
-  try {
-    EXPECT_EQ(helper.run({.package = "kbench_package",
-                          .script = "import os, kbench_package\n"
-                                    "os.write(3, kbench_package.word.encode())\n",
-                          .files = {},
-                          .input = ""}),
-              "imported");
-  } catch (const Error& e) {
-    if (e.message().find("Landlock") == std::string::npos) throw;
-    GTEST_SKIP() << e.message();
-  }
+  const auto said =
+      run_locked_in("import os, kbench_package\nos.write(3, kbench_package.word.encode())\n");
+  if (!said) GTEST_SKIP() << "no Landlock";
+  EXPECT_EQ(*said, "imported");
 }
 
 TEST_F(PythonInterpreterTest, NamedByTheUserIsTheOnlyOneThatIsTried) {
@@ -168,20 +171,11 @@ TEST_F(PythonInterpreterTest, InAHomeGivesAwayNothingOfTheHome) {
   for (const std::string& path : search.found->readable) {
     EXPECT_FALSE(folder_.path("secret").starts_with(path + "/")) << path;
   }
-  PythonHelper helper;
-  try {
-    EXPECT_EQ(
-        helper.run({.package = "kbench_package",
-                    .script = "import os, kbench_package\ntry:\n  open('" + folder_.path("secret") +
-                              "')\n  os.write(3, b'read')\n"
-                              "except OSError:\n  os.write(3, b'refused')\n",
-                    .files = {},
-                    .input = ""}),
-        "refused");
-  } catch (const Error& e) {
-    if (e.message().find("Landlock") == std::string::npos) throw;
-    GTEST_SKIP() << e.message();
-  }
+  const auto said =
+      run_locked_in("import os, kbench_package\ntry:\n  open('" + folder_.path("secret") +
+                    "')\n  os.write(3, b'read')\nexcept OSError:\n  os.write(3, b'refused')\n");
+  if (!said) GTEST_SKIP() << "no Landlock";
+  EXPECT_EQ(*said, "refused");
 }
 
 TEST_F(PythonInterpreterTest, ReachesRunnersWithoutPath) {
