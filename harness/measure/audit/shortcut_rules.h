@@ -9,7 +9,6 @@
 
 #include "harness/measure/audit/shortcuts.h"
 #include "libkbench/mutants/mutant_rules.h"
-#include "libkbench/mutants/rule_parts.h"
 
 namespace kbench {
 
