@@ -116,7 +116,7 @@ TEST(ClientProtocol, EveryFieldOfADeviceSurvives) {
   const vulkan::DeviceSnapshot device = snapshot_from_json(all.dump());
   EXPECT_EQ(to_json(device).find('\n'), std::string::npos);
   EXPECT_EQ(json::parse(to_json(device)), all);
-  EXPECT_EQ(all.size(), 66u);
+  EXPECT_EQ(all.size(), 61u);
   EXPECT_EQ(device.max_sampled_images_per_stage, 1u);
   EXPECT_TRUE(device.storage_image_write);
   EXPECT_EQ(device.storage_texel_formats.back(), VK_FORMAT_R32G32B32A32_SFLOAT);
