@@ -81,7 +81,9 @@ class MistypedCommands : public ::testing::Test {
   ScratchFolder folder_;
 };
 
-TEST_F(MistypedCommands, VerbsAreNamedAndMeantOnesSuggested) {
+class QuickMistypedCommands : public MistypedCommands {};
+
+TEST_F(QuickMistypedCommands, VerbsAreNamedAndMeantOnesSuggested) {
   for (const Mistyped& each : std::vector<Mistyped>{
            {"lst", "did you mean 'list'?"},
            {"rnu half.yaml", "did you mean 'run'?"},
