@@ -217,10 +217,10 @@ TEST(ClientProtocol, FieldsOfTheWrongTypeAreParseErrors) {
 
 TEST(ClientProtocol, NumbersThatDoNotFitAreRefused) {
   const std::string device = to_json(vulkan::DeviceSnapshot());
-  expect_refused([&] { snapshot_from_json(replaced(device, "_id\":0", "_id\":4294967296")); });
+  expect_refused([&] { snapshot_from_json(replaced(device, "index\":0", "index\":4294967296")); });
   expect_refused([&] { snapshot_from_json(replaced(device, "uuid\":[0", "uuid\":[256")); });
   expect_refused([&] { snapshot_from_json(replaced(device, "uuid\":[0", "uuid\":[0,0")); });
-  expect_refused([&] { snapshot_from_json(replaced(device, "_id\":0", "_id\":1e300")); });
+  expect_refused([&] { snapshot_from_json(replaced(device, "index\":0", "index\":1e300")); });
 
   const std::string error = to_json(Error(ErrorCode::kIo, {"a.yaml", 3, 4}, "said so"));
   EXPECT_EQ(error_from_json(error).location().line, 3);
