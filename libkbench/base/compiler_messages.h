@@ -15,8 +15,8 @@ namespace kbench {
 inline constexpr size_t kMostDiagnostics = 50;
 inline constexpr size_t kMostMessageBytes = 4096;
 
-/// Files and messages come out escaped and cut (kbench/error.h), as a source chooses the text of its
-/// #line and #error directives. Where some messages are left out a last note counts them.
+/// Files and messages come out escaped and cut (kbench/error.h), as a source chooses the text of
+/// its #line and #error directives. Where some messages are left out a last note counts them.
 class CompilerMessages {
  public:
   /// Lines of `file` itself are counted from `first_line`.

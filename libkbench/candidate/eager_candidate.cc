@@ -6,8 +6,8 @@
 
 #include "kbench/candidate.h"
 #include "libkbench/base/text.h"
-#include "libkbench/core/in_words.h"
 #include "libkbench/core/graph_facts.h"
+#include "libkbench/core/in_words.h"
 
 namespace kbench {
 namespace {

@@ -158,7 +158,7 @@ TEST_F(OwnTask, IsUnknownWithoutItsFile) {
 }
 
 TEST_F(OwnTask, IsShownAndWrittenAsACandidateAndAFile) {
-  EXPECT_THAT(kbench("show tasks/gate.yaml --preset smoke").out, HasSubstr("f32 [5, 12]"));
+  EXPECT_THAT(kbench("show tasks/gate.yaml --preset smoke").out, HasSubstr("x: [5, 12]"));
   EXPECT_THAT(kbench("show tasks/gate.yaml --preset smoke --candidate").out,
               HasSubstr("task: my/gate"));
   const std::string text = kbench("show tasks/gate.yaml --preset smoke --task-file").out;

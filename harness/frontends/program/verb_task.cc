@@ -20,8 +20,8 @@
 #include "kbench/task_file.h"
 #include "libkbench/base/files.h"
 #include "libkbench/base/text.h"
-#include "libkbench/core/in_words.h"
 #include "libkbench/core/graph_facts.h"
+#include "libkbench/core/in_words.h"
 #include "reference/faults.h"
 
 namespace kbench::program {

@@ -15,8 +15,8 @@
 namespace kbench::vulkan {
 
 /// Reads "FILE:LINE: SEVERITY: MESSAGE" lines, as shaderc writes them. Lines of `file` itself are
-/// counted from `first_line`; a line of another form continues the message before it. A file is only
-/// ever a name to show, as a #line directive may claim any.
+/// counted from `first_line`; a line of another form continues the message before it. A file is
+/// only ever a name to show, as a #line directive may claim any.
 std::vector<Diagnostic> parse_diagnostics(const std::string& text, const std::string& file,
                                           int first_line);
 
