@@ -1,7 +1,9 @@
 """Reads the pages of the documentation: fenced blocks, prose, links."""
 
+import fnmatch
 import os
 import re
+import shutil
 import subprocess
 from typing import NamedTuple
 
@@ -72,12 +74,14 @@ def commands():
 
 def tracked(*patterns):
     """Paths in the source tree that git knows, or where there is no git, that are there."""
-    ran = subprocess.run(["git", "-C", ROOT, "ls-files", *patterns], stdout=subprocess.PIPE,
-                         stderr=subprocess.DEVNULL, text=True)  # fmt: skip
-    if ran.returncode == 0 and ran.stdout:
-        return ran.stdout.split("\n")[:-1]
+    if shutil.which("git"):
+        ran = subprocess.run(["git", "-C", ROOT, "ls-files", *patterns], stdout=subprocess.PIPE,
+                             stderr=subprocess.DEVNULL, text=True)  # fmt: skip
+        if ran.returncode == 0 and ran.stdout:
+            return ran.stdout.split("\n")[:-1]
     found = []
     for folder, folders, files in os.walk(ROOT):
         folders[:] = [f for f in folders if f not in ("build", ".git")]
         found += [os.path.relpath(os.path.join(folder, f), ROOT) for f in files]
-    return found
+    return [path for path in found
+            if not patterns or any(fnmatch.fnmatch(path, each) for each in patterns)]
