@@ -84,8 +84,8 @@ std::string difference_of(const Tensor& got, const Tensor& expected, double& wor
   return "";
 }
 
-/// Outputs of these types beside the task's; `differs` says how one does. The first that differs,
-/// or is none; empty if none is.
+/// What is wrong with the first output that has not its type of `types`, or of which `differs` says
+/// that it differs from the task's; empty if all of them are right.
 std::string compare_outputs(
     const Json& outputs, const std::vector<TensorType>& types, const Graph& graph,
     const std::function<std::string(const Tensor& got, size_t i)>& differs) {

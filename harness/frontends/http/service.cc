@@ -215,7 +215,8 @@ class Service::State {
       }
       say_error(response, 500, why);
     });
-    // Before an answer is sent: who has it finds it counted.
+    // Responses are counted before they are sent, so that a client that has its response and then
+    // asks for /metrics finds it there.
     server_.set_post_routing_handler([this](const Request&, const Response& response) {
       metrics_.add_response(response.status);
     });

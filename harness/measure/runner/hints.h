@@ -26,8 +26,8 @@ void warn_of_launch(const ResolvedCandidate& candidate, const ResolvedStep& step
                     const ShaderLaunch& launch, std::vector<Diagnostic>& diagnostics);
 
 /// Adds notes to the diagnostics from `first` on: for each line with an error, what the candidate's
-/// macros in that line stand for. A compiler reports a syntax error without naming a macro that
-/// nobody defines, so a note also names the words of the line that look like such a macro.
+/// macros in that line stand for. Where a macro is not defined, the compiler reports a syntax error
+/// that does not name it; so a note also lists the words of the line that look like such macros.
 void add_define_notes(const ResolvedKernel& resolved, const Candidate& candidate, size_t first,
                       std::vector<Diagnostic>& diagnostics);
 
