@@ -27,13 +27,13 @@ std::string module_with(const std::string& top) {
   return text.replace(text.find("TOP"), 3, top);
 }
 
-/// Kills one process below a runner whose command says this; returns once that is done, or when
-/// there is to be none.
+/// Kills one process below a judge's Python server whose command says this; returns once that is
+/// done, or when there is to be none.
 int kill_one(const std::string& command, const std::stop_token& stop) {
   while (!stop.stop_requested()) {
-    for (const pid_t runner : runners("candidate")) {
-      for (const pid_t helper : children_of(runner)) {
-        for (const pid_t job : children_of(helper)) {
+    for (const pid_t judge : judges()) {
+      for (const pid_t server : children_of(judge)) {
+        for (const pid_t job : children_of(server)) {
           const bool meant = command_of(job).find(command) != std::string::npos;
           if (meant && kill(job, SIGKILL) == 0) return 1;
         }

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 #include <thread>
 
@@ -15,7 +14,9 @@ namespace {
 
 std::string read_proc(pid_t process, const std::string& file) {
   std::ifstream stream("/proc/" + std::to_string(process) + "/" + file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
+  std::ostringstream text;  // Iterators would throw where the process has just ended.
+  text << stream.rdbuf();
+  return text.str();
 }
 
 /// Children of any of the parents, whose command says this.

@@ -30,7 +30,7 @@ class PrototypeTest : public ::testing::Test {
     return spawn;
   }
   std::unique_ptr<ChildProcess> copy(const std::string& told) {
-    return prototype_.copy(told, ends_.second);
+    return prototype_.copy(told, {ends_.second.get(), STDIN_FILENO, STDERR_FILENO});
   }
   /// All output of a copy that ends by itself.
   std::string said(const std::string& told) {
@@ -58,8 +58,8 @@ TEST_F(PrototypeTest, CopiesAreChildrenOfTheAskingProcess) {
 }
 
 TEST_F(PrototypeTest, HasCopiesWithOnlyTheDescriptorsTheyAreGiven) {
-  EXPECT_EQ(said("open"), "0 1 2 3 ");
-  EXPECT_EQ(said("open"), "0 1 2 3 ");
+  EXPECT_EQ(said("open"), "0 1 2 3 4 5 ");
+  EXPECT_EQ(said("open"), "0 1 2 3 4 5 ");
   EXPECT_EQ(copy("descriptor")->finish(seconds(20)).status, 0);
   char text[4] = {};
   EXPECT_EQ(read(ends_.first.get(), text, sizeof text), 4);
@@ -109,7 +109,7 @@ TEST(Prototype, AProgramThatDoesNotServeIsAnError) {
   spawn.arguments = {"-c", "echo not today >&2; exit 3"};
   Prototype prototype(spawn);
   auto [ours, theirs] = make_socket_pair();
-  const Error e = error_of([&] { prototype.copy("exit", theirs); });
+  const Error e = error_of([&] { prototype.copy("exit", {theirs.get()}); });
   EXPECT_EQ(e.code(), ErrorCode::kIo);
 }
 

@@ -117,7 +117,7 @@ class KilledJob : public ::testing::Test {
           runners.push_back(child);
       }
     }
-    const char* const names[] = {"program", "judge", "runner"};
+    const char* const names[] = {"program", "judge", "runner", "server"};
     const std::vector<pid_t> kinds[] = {{program_}, judges, runners};
     const size_t kind = random_() % std::size(kinds);
     if (kinds[kind].empty()) return false;
@@ -294,16 +294,16 @@ class KilledLoop : public KilledJob {
     const pid_t judge = child(program_, " judge-process ");
     if (judge < 0) return found;
     found["judge"] = judge;
-    for (const pid_t runner : children_of(judge)) {
-      for (const pid_t helper : children_of(runner)) {
-        const pid_t python = child(helper, " -I -B -c ");
-        if (python < 0) continue;
-        found["runner"] = runner;
-        found["helper"] = helper;
-        found["python"] = python;
-        for (const pid_t each : children_of(helper)) {
-          if (each != python) found["guard"] = each;
-        }
+    const pid_t runner = child(judge, " runner-process candidate ");
+    if (runner > 0) found["runner"] = runner;
+    for (const pid_t server : children_of(judge)) {
+      const pid_t python = child(server, "driver.py");
+      if (python < 0) continue;
+      found["server"] = server;
+      found["python"] = python;
+      for (const pid_t each : children_of(server)) {
+        const bool prototype = command_of(each).find(" -I -B -c ") != std::string::npos;
+        found[prototype ? "prototype" : each == python ? "python" : "guard"] = each;
       }
     }
     return found;
@@ -339,6 +339,10 @@ class KilledLoop : public KilledJob {
     const std::string scratch = scratch_of(processes);
     std::vector<Known> below;
     add_with_descendants(victim, below);
+    // A runner's is a child of the server.
+    if (name == "runner" && processes.contains("python")) {
+      add_with_descendants(processes.at("python"), below);
+    }
     ASSERT_EQ(::kill(victim, SIGKILL), 0);
     expect_gone("what was below it", within, [&] {
       ended();
@@ -348,8 +352,9 @@ class KilledLoop : public KilledJob {
       return below.empty();
     });
     for (const Known& each : below) ADD_FAILURE() << command_of(each.first).substr(0, 100);
-    // Nothing ends with a guard: there is another one soon.
-    if (name == "guard") std::this_thread::sleep_for(std::chrono::seconds(1));
+    // Nothing ends with these: there is another one soon, or when it is needed.
+    if (name == "guard" || name == "prototype")
+      std::this_thread::sleep_for(std::chrono::seconds(1));
     kill_program();
     expect_gone("what is left", within, [&] {
       while (waitpid(-1, nullptr, WNOHANG) > 0) {
@@ -383,7 +388,7 @@ class KilledLoop : public KilledJob {
 constexpr double kPatience = 30;
 
 TEST_F(KilledLoop, IsGoneWithWhateverProcessIsKilled) {
-  for (const char* name : {"program", "judge", "runner"}) {
+  for (const char* name : {"program", "judge", "runner", "server"}) {
     start_loop();
     const auto limit = Clock::now() + std::chrono::seconds(120);
     while (!in_forward() && !ended() && Clock::now() < limit) {

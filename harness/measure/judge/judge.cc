@@ -65,7 +65,7 @@ struct LockRelease {
 
 class Judge {
  public:
-  explicit Judge(const vulkan::OpenOptions& open);
+  Judge(const vulkan::OpenOptions& open, std::shared_ptr<runner::PythonServer> python);
 
   const vulkan::DeviceSnapshot& snapshot() const { return device_->snapshot(); }
   /// Between requests: gets ready for the next.
@@ -118,9 +118,12 @@ RunnerProcess::Options with_prototype(RunnerProcess::Options options) {
   return options;
 }
 
-Judge::Judge(const vulkan::OpenOptions& open)
-    : runners_(
-          with_prototype({"/proc/self/exe", open.selector, open.validate, Limits{}.host_bytes})),
+Judge::Judge(const vulkan::OpenOptions& open, std::shared_ptr<runner::PythonServer> python)
+    : runners_(with_prototype({.program = "/proc/self/exe",
+                               .device = open.selector,
+                               .validate = open.validate,
+                               .host_bytes = Limits{}.host_bytes,
+                               .python = std::move(python)})),
       opening_(std::async(kSoon, [&open] { return vulkan::Device::open(open); })),
       supply_(runners_, baseline_cache_) {
   device_ = opening_.get();
@@ -327,8 +330,9 @@ Result Judge::judge(const client::EvaluateRequest& request, const Requests::Rece
 [[noreturn]] void serve(const vulkan::OpenOptions& open) {
   constexpr std::chrono::milliseconds kMoment(5);
   constexpr int kDeviceGone = 4;
+  auto python = std::make_shared<runner::PythonServer>();  // While there is one thread.
   Requests requests;
-  Judge judge(open);
+  Judge judge(open, std::move(python));
   answer("hello", client::to_json(judge.snapshot()));
   for (;;) {
     const Requests::Received received = requests.next();

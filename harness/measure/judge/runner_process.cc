@@ -47,12 +47,17 @@ auto made(Make make) {
 std::unique_ptr<process::ChildProcess> start(runner::RunnerKind kind,
                                              const RunnerProcess::Options& options,
                                              const UniqueFd& channel) {
+  const bool python = kind != runner::RunnerKind::eager && options.python;
+  const UniqueFd helper = python ? made([&] { return options.python->connect(); }) : UniqueFd();
+  std::vector<int> given = {channel.get()};
+  if (helper.open()) given.push_back(helper.get());
   try {
-    if (options.prototype) return options.prototype->copy(role_of(kind), channel);
+    if (options.prototype) return options.prototype->copy(role_of(kind), given);
   } catch (const Error&) {  // The prototype may have been killed; a new process does as well.
   }
   process::Spawn spawn = spawn_of(role_of(kind), options);
   spawn.descriptors = {{channel.get(), runner::kChannelDescriptor}};
+  if (helper.open()) spawn.descriptors.emplace_back(helper.get(), runner::kPythonDescriptor);
   spawn.empty_folder = true;
   return made([&] { return std::make_unique<process::ChildProcess>(spawn); });
 }

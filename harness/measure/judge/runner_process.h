@@ -17,6 +17,7 @@
 #include "harness/measure/process/deadline.h"
 #include "harness/measure/process/prototype.h"
 #include "harness/measure/runner/protocol.h"
+#include "harness/measure/runner/python_helper.h"
 #include "harness/measure/runner/write_fault.h"
 #include "kbench/error.h"
 #include "kbench/verdict.h"
@@ -58,6 +59,8 @@ class RunnerProcess {
     int64_t host_bytes = 0;  ///< most memory of its own beyond what opening the device took
     /// Runners are forked from it while it lives; null: each is a new process.
     std::shared_ptr<process::Prototype> prototype = nullptr;
+    /// Runs the Python of their candidates; null: each starts a server of its own.
+    std::shared_ptr<runner::PythonServer> python = nullptr;
     std::stop_token cancelled = {};      ///< once requested, every request fails
     process::Deadline* total = nullptr;  ///< once passed, every request fails; null: none
     /// It is one of these until its device is open.

@@ -163,6 +163,11 @@ std::optional<Frame> Channel::take(size_t most_bytes) {
   return frame;
 }
 
+bool Channel::closed() const {
+  pollfd end{socket_.get(), POLLRDHUP, 0};
+  return ended_ || (poll(&end, 1, 0) > 0 && end.revents != 0);
+}
+
 std::optional<Frame> Channel::receive(std::chrono::milliseconds wait, size_t most_bytes) {
   const auto end = std::chrono::steady_clock::now() + wait;
   for (;;) {

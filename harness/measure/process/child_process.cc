@@ -126,7 +126,7 @@ ChildProcess::ChildProcess(const Spawn& spawn) : owner_(getpid()) {
   posix_spawnattr_setsigmask(&settings.attributes, &none);
   posix_spawnattr_setsigdefault(&settings.attributes, &all);
 
-  std::vector<std::string> arguments = {"kbench"};
+  std::vector<std::string> arguments = {spawn.name};
   arguments.insert(arguments.end(), spawn.arguments.begin(), spawn.arguments.end());
   const std::vector<char*> argv = pointers(arguments);
   const std::vector<char*> variables =

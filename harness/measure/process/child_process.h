@@ -35,6 +35,7 @@ bool ended_from_outside(const Exit& exit);
 struct Spawn {
   std::string program;
   std::vector<std::string> arguments;
+  std::string name = "kbench";  ///< its argument 0
   /// (number here, number in the child). In the child 0 is /dev/null unless it is given, 1 and 2 go
   /// to output(), and no others are open.
   std::vector<std::pair<int, int>> descriptors;

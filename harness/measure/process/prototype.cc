@@ -1,5 +1,6 @@
 #include "harness/measure/process/prototype.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -18,6 +19,7 @@ namespace {
 /// The prototype's channel to the asking process; in a copy its own descriptor replaces it.
 constexpr int kRequests = kCopyDescriptor;
 constexpr uint32_t kCopy = 1, kCopied = 2;
+constexpr size_t kOutput = 0, kFolder = 1, kGiven = 2;  ///< places of a request's descriptors
 constexpr size_t kMostBytes = 4096;
 /// Getting ready takes a fifth of a second, on a busy machine seconds.
 constexpr std::chrono::seconds kCopyPatience(60);
@@ -29,21 +31,21 @@ Spawn with_requests(Spawn spawn, const UniqueFd& requests) {
 
 std::string bytes_of(pid_t pid) { return {reinterpret_cast<const char*>(&pid), sizeof pid}; }
 
-/// A received request.
-struct Order {
-  std::string told;
-  UniqueFd output, descriptor, folder;  ///< folder may not be open
-};
-
 /// In the copy: closes all other descriptors, and waits until its parent is the asking process.
-std::string become_copy(Order order, pid_t between) {
-  if (order.folder.open() && fchdir(order.folder.get()) != 0) _exit(1);
-  dup2(order.output.get(), STDOUT_FILENO);
-  dup2(order.output.get(), STDERR_FILENO);
-  dup2(order.descriptor.get(), kCopyDescriptor);
-  std::string told = std::move(order.told);
+std::string become_copy(Frame order, pid_t between) {
+  if (fchdir(order.descriptors[kFolder].get()) != 0) _exit(1);
+  dup2(order.descriptors[kOutput].get(), STDOUT_FILENO);
+  dup2(order.descriptors[kOutput].get(), STDERR_FILENO);
+  std::string told = std::move(order.payload);
+  constexpr int kOutOfTheWay = 64;  // Of the numbers that they are to have.
+  std::vector<int> aside;
+  for (size_t i = kGiven; i < order.descriptors.size(); ++i) {
+    aside.push_back(fcntl(order.descriptors[i].get(), F_DUPFD, kOutOfTheWay));
+  }
   order = {};
-  closefrom(kCopyDescriptor + 1);
+  int next = kCopyDescriptor;
+  for (const int each : aside) dup2(each, next++);
+  closefrom(next);
   while (getppid() == between) usleep(50);
   return told;
 }
@@ -81,12 +83,14 @@ Prototype::Prototype(Spawn spawn)
   prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-std::unique_ptr<ChildProcess> Prototype::copy(const std::string& told, const UniqueFd& descriptor) {
+std::unique_ptr<ChildProcess> Prototype::copy(const std::string& told,
+                                              const std::vector<int>& descriptors) {
   const std::lock_guard lock(mutex_);
   auto [output_read, output_write] = make_pipe();
-  const UniqueFd folder = nameless_folder();
-  std::vector<int> given = {output_write.get(), descriptor.get()};
-  if (folder.open()) given.push_back(folder.get());
+  UniqueFd folder = nameless_folder();
+  if (!folder.open()) folder = UniqueFd(open(".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  std::vector<int> given = {output_write.get(), folder.get()};
+  given.insert(given.end(), descriptors.begin(), descriptors.end());
   channel_.send(kCopy, told, given);
   const auto frame = channel_.receive(kCopyPatience, kMostBytes);
   pid_t pid = 0;
@@ -109,17 +113,12 @@ std::string serve_copies() {
       frame = channel->receive(kForever, kMostBytes);
       if (!frame && channel->ended()) _exit(0);
       if (!frame) continue;
-      const size_t given = frame->descriptors.size();
-      if (frame->kind != kCopy || (given != 2 && given != 3)) _exit(1);
-      Order order{.told = std::move(frame->payload),
-                  .output = std::move(frame->descriptors[0]),
-                  .descriptor = std::move(frame->descriptors[1]),
-                  .folder = given == 3 ? std::move(frame->descriptors[2]) : UniqueFd()};
+      if (frame->kind != kCopy || frame->descriptors.size() <= kGiven) _exit(1);
       pid_t between = 0;
       const std::optional<pid_t> copy = fork_for_another(between);
       if (!copy) {
         channel.reset();  // become_copy() reuses its number.
-        return become_copy(std::move(order), between);
+        return become_copy(*std::move(frame), between);
       }
       channel->send(kCopied, bytes_of(*copy));
     } catch (const Error&) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "harness/measure/process/channel.h"
 #include "harness/measure/process/child_process.h"
@@ -21,11 +22,11 @@ class Prototype {
   /// process a subreaper. Throws as ChildProcess does.
   explicit Prototype(Spawn spawn);
 
-  /// Forks a copy, in which serve_copies() returns `told`. It has `descriptor` as kCopyDescriptor,
-  /// the three standard descriptors and no others, and starts in an empty folder. Waits for the
-  /// prototype to be ready. Throws kIo if it has ended or does not answer; it must not be used
-  /// after that.
-  std::unique_ptr<ChildProcess> copy(const std::string& told, const UniqueFd& descriptor);
+  /// Forks a copy, in which serve_copies() returns `told`. It has `descriptors` from
+  /// kCopyDescriptor on, the three standard ones and no others, and starts in an empty folder.
+  /// Waits for the prototype to be ready. Throws kIo if it has ended or does not answer; it must
+  /// not be used after that.
+  std::unique_ptr<ChildProcess> copy(const std::string& told, const std::vector<int>& descriptors);
 
  private:
   std::mutex mutex_;

@@ -11,11 +11,14 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string_view>
 
 #include "harness/measure/runner/lock_in.h"
+#include "kbench/error.h"
 #include "libkbench/base/files.h"
+#include "libkbench/base/hash.h"
 #include "libkbench/base/text.h"
 
 namespace kbench::runner {
@@ -49,18 +52,27 @@ uint64_t all_rights(long abi) {
   return rights;
 }
 
+RulesetAttributes attributes_of(long abi) {
+  RulesetAttributes attributes;
+  attributes.files = all_rights(abi);
+  if (abi >= 4) attributes.network = kBindTcp | kConnectTcp;
+  if (abi >= 6) attributes.scoped = kAbstractSockets | kSignals;
+  return attributes;
+}
+
+/// Below 1: the kernel has none.
+long landlock_abi() {
+  return syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
+}
+
 class Ruleset {
  public:
-  explicit Ruleset(long abi) {
-    attributes_.files = all_rights(abi);
-    if (abi >= 4) attributes_.network = kBindTcp | kConnectTcp;
-    if (abi >= 6) attributes_.scoped = kAbstractSockets | kSignals;
+  explicit Ruleset(long abi) : attributes_(attributes_of(abi)) {
     fd_ = UniqueFd(static_cast<int>(
         syscall(SYS_landlock_create_ruleset, &attributes_, sizeof attributes_, 0)));
   }
 
   bool made() const { return fd_.open(); }
-  uint64_t all() const { return attributes_.files; }
   /// A path that does not exist needs no rule.
   void allow(const std::vector<std::string>& paths, uint64_t rights) {
     for (const std::string& path : paths) {
@@ -119,8 +131,7 @@ void allow_drivers(Ruleset& rules) {
 LockLayer enter(const std::function<void(Ruleset&)>& allow,
                 const std::function<std::string(long abi)>& describe) {
   LockLayer layer{.name = "landlock", .holds = false, .detail = {}};
-  const long abi =
-      syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
+  const long abi = landlock_abi();
   if (abi < 1) {
     layer.detail = errno == EOPNOTSUPP ? "it is turned off in the kernel" : "the kernel has none";
     return layer;
@@ -182,28 +193,38 @@ LockLayer restrict_files(const std::vector<std::string>& readable, const std::st
   });
 }
 
-LockLayer restrict_files_of_python(const std::vector<std::string>& readable,
-                                   const std::string& scratch,
-                                   const std::vector<std::string>& devices) {
-  const auto allow = [&](Ruleset& rules) {
-    constexpr uint64_t kRun = kRead | LANDLOCK_ACCESS_FS_EXECUTE;
-    rules.allow({"/usr", "/bin", "/lib", "/lib32", "/lib64", "/opt"}, kRun);
-    rules.allow(readable, kRun);
-    rules.allow({"/etc/ld.so.cache", "/etc/localtime", "/dev/urandom", "/dev/random", "/proc/self",
-                 "/proc/cpuinfo", "/proc/meminfo"},
-                kRead);
-    rules.allow({"/dev/null"}, kRead | LANDLOCK_ACCESS_FS_WRITE_FILE);
-    rules.allow({scratch}, rules.all() & ~LANDLOCK_ACCESS_FS_EXECUTE & ~kDeviceControl);
-    if (devices.empty()) return;
-    rules.allow(devices, kUse);
-    rules.allow({"/proc", "/sys"}, kRead);
-    // CUDA's driver names its threads there.
-    rules.allow({"/proc/self/task"}, kRead | LANDLOCK_ACCESS_FS_WRITE_FILE | kTruncate);
+nlohmann::json python_file_rules(const std::vector<std::string>& readable,
+                                 const std::string& scratch,
+                                 const std::vector<std::string>& devices) {
+  const long abi = landlock_abi();
+  if (abi < 1) {
+    throw Error(
+        ErrorCode::kUnsupported,
+        "this system cannot hold a process of Python's in (Landlock and seccomp are needed)");
+  }
+  const RulesetAttributes attributes = attributes_of(abi);
+  nlohmann::json rules = nlohmann::json::array();
+  const auto allow = [&](const std::vector<std::string>& paths, uint64_t rights) {
+    rights &= attributes.files;
+    for (const std::string& path : paths) rules.push_back({path, rights, rights & kOfFiles});
   };
-  return enter(allow, [&](long) {
-    return std::string("programs read and run, a scratch folder written") +
-           (devices.empty() ? "" : ", one device used");
-  });
+  constexpr uint64_t kRun = kRead | LANDLOCK_ACCESS_FS_EXECUTE;
+  allow({"/usr", "/bin", "/lib", "/lib32", "/lib64", "/opt"}, kRun);
+  allow(readable, kRun);
+  allow({"/etc/ld.so.cache", "/etc/localtime", "/dev/urandom", "/dev/random", "/proc/self",
+         "/proc/cpuinfo", "/proc/meminfo"},
+        kRead);
+  allow({"/dev/null"}, kRead | LANDLOCK_ACCESS_FS_WRITE_FILE);
+  allow({scratch}, attributes.files & ~uint64_t{LANDLOCK_ACCESS_FS_EXECUTE} & ~kDeviceControl);
+  if (!devices.empty()) {
+    allow(devices, kUse);
+    allow({"/proc", "/sys"}, kRead);
+    // CUDA's driver names its threads there.
+    allow({"/proc/self/task"}, kRead | LANDLOCK_ACCESS_FS_WRITE_FILE | kTruncate);
+  }
+  const auto* bytes = reinterpret_cast<const uint8_t*>(&attributes);
+  return {{"ruleset", hex_of(std::vector<uint8_t>(bytes, bytes + sizeof attributes))},
+          {"rules", std::move(rules)}};
 }
 
 std::vector<std::string> device_files(const std::string& uuid, const std::string& dev,

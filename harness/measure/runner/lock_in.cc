@@ -11,8 +11,10 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "kbench/error.h"
+#include "libkbench/base/hash.h"
 
 namespace kbench::runner {
 namespace {
@@ -63,15 +65,24 @@ constexpr bool kLimitsMemory = false;
 constexpr bool kLimitsMemory = true;
 #endif
 
+/// The limits of every process that is locked in; `host_bytes` of memory, 0 for no limit.
+std::vector<std::pair<__rlimit_resource, rlim_t>> limits_with(uint64_t host_bytes) {
+  std::vector<std::pair<__rlimit_resource, rlim_t>> all = {
+      {RLIMIT_CORE, 0},           {RLIMIT_NOFILE, kOpenFiles},
+      {RLIMIT_FSIZE, kFileBytes}, {RLIMIT_MSGQUEUE, 0},
+      {RLIMIT_NICE, 0},           {RLIMIT_RTPRIO, 0}};
+  if (kLimitsMemory && host_bytes > 0) all.emplace_back(RLIMIT_DATA, host_bytes);
+  return all;
+}
+
 LockLayer limit_resources(const LockInOptions& options) {
   signal(SIGXFSZ, SIG_IGN);  // a write past the limit fails instead
-  bool done = limit(RLIMIT_CORE, 0) && limit(RLIMIT_NOFILE, kOpenFiles) &&
-              limit(RLIMIT_FSIZE, kFileBytes) && limit(RLIMIT_MSGQUEUE, 0) &&
-              limit(RLIMIT_NICE, 0) && limit(RLIMIT_RTPRIO, 0);
+  const bool done =
+      std::ranges::all_of(limits_with(options.host_memory_bytes),
+                          [](const auto& each) { return limit(each.first, each.second); });
   std::string detail = "no core, " + std::to_string(kOpenFiles) + " descriptors, files of " +
                        std::to_string(kFileBytes) + " bytes";
   if (kLimitsMemory && options.host_memory_bytes > 0) {
-    done = done && limit(RLIMIT_DATA, options.host_memory_bytes);
     detail += ", " + std::to_string(options.host_memory_bytes) + " bytes of memory";
   }
   return layer("limits", done, detail);
@@ -123,21 +134,26 @@ void LockIn::before_open() {
   }
 }
 
-bool LockIn::for_python(const std::vector<std::string>& readable, const std::string& scratch,
-                        const std::vector<std::string>& devices) {
-  enter_common();
-  layers_.push_back(limit_threads());
-  layers_.push_back(restrict_files_of_python(readable, scratch, devices));
-  if (devices.empty()) layers_.push_back(restrict_system_calls_of_python());
-  const bool filtered = !devices.empty() || holds("system_calls");
-  return holds("landlock") && filtered && holds("no_new_privs");
-}
-
 void LockIn::after_open(bool software_device) {
   layers_.push_back(layer("dumpable", prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0, "off"));
   // The driver has started its threads by now; this limits later ones.
   layers_.push_back(limit_threads());
   layers_.push_back(restrict_system_calls(software_device));
+}
+
+nlohmann::json python_lock(const std::vector<std::string>& readable, const std::string& scratch,
+                           const std::vector<std::string>& devices, uint64_t host_bytes) {
+  nlohmann::json lock = python_file_rules(readable, scratch, devices);
+  lock["limits"] = {{static_cast<int>(RLIMIT_NPROC), kThreads}};
+  for (const auto& [which, most] : limits_with(host_bytes)) {
+    lock["limits"].push_back({static_cast<int>(which), most});
+  }
+  lock["filter"] = devices.empty() ? hex_of(program_of_python_filter()) : "";
+  lock["calls"] = {{"create_ruleset", SYS_landlock_create_ruleset},
+                   {"add_rule", SYS_landlock_add_rule},
+                   {"restrict_self", SYS_landlock_restrict_self},
+                   {"seccomp", SYS_seccomp}};
+  return lock;
 }
 
 }  // namespace kbench::runner

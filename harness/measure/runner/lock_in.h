@@ -28,6 +28,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -69,14 +70,6 @@ class LockIn {
   /// needs more rights than running on it.
   void after_open(bool software_device);
 
-  /// In place of both, for a process that becomes python3: it may read and run the system's
-  /// programs and files in `readable`, write below `scratch`, and use the device `devices` (no
-  /// files: none); it has no network and no signals. False if a layer that this needs (Landlock,
-  /// the filter) is missing. With a device the filter is left to python3, which installs it once
-  /// CUDA is there: cuInit() takes a socket.
-  bool for_python(const std::vector<std::string>& readable, const std::string& scratch,
-                  const std::vector<std::string>& devices = {});
-
   const std::vector<LockLayer>& layers() const { return layers_; }
   /// Whether the layer of that name has been entered.
   bool holds(const std::string& name) const;
@@ -100,12 +93,6 @@ std::vector<std::string> sanitized_environment();
 /// drivers and in `readable`, and using the device files of the device with this UUID.
 LockLayer restrict_files(const std::vector<std::string>& readable, const std::string& device);
 
-/// Restricts them to reading and running files in the system's folders and in `readable`, and to
-/// everything but running below `scratch`. Of devices only the files `devices` are in reach.
-LockLayer restrict_files_of_python(const std::vector<std::string>& readable,
-                                   const std::string& scratch,
-                                   const std::vector<std::string>& devices);
-
 // The filter of system calls in a locked-in process.
 
 /// Installs the filter in all threads. A denied call fails with EPERM, or with ENOSYS where libc
@@ -113,11 +100,24 @@ LockLayer restrict_files_of_python(const std::vector<std::string>& readable,
 LockLayer restrict_system_calls(bool software_device);
 
 /// For python3: denies sockets, signals, leaving its process group, reading other processes, and
-/// administration of the kernel.
-LockLayer restrict_system_calls_of_python();
-/// The same filter for a process that installs it itself: an array of sock_filter. Throws
-/// kInternal.
+/// administration of the kernel. An array of sock_filter. Throws kInternal.
 std::vector<uint8_t> program_of_python_filter();
+
+// The lock-in of a process of Python's, which python/prototype.py enters.
+
+/// What it takes: "ruleset" and "rules" of Landlock, "limits" of resources, the "filter" of system
+/// calls, and "calls", their numbers. The process may read and run the system's programs and files
+/// in `readable`, write below `scratch`, and use the device `devices` (no files: none); it has no
+/// network and no signals. With a device the filter is empty: the driver's script enters it once
+/// CUDA is there, as cuInit() takes a socket. Throws kUnsupported where the kernel has no Landlock.
+nlohmann::json python_lock(const std::vector<std::string>& readable, const std::string& scratch,
+                           const std::vector<std::string>& devices, uint64_t host_bytes);
+
+/// Its part of python_lock(): "ruleset" and "rules", each a path with the rights to it if it is a
+/// folder, and if it is none.
+nlohmann::json python_file_rules(const std::vector<std::string>& readable,
+                                 const std::string& scratch,
+                                 const std::vector<std::string>& devices);
 
 // The files through which a process reaches devices.
 

@@ -58,6 +58,8 @@ constexpr std::string_view name_of(RunnerKind kind) {
 
 /// The descriptor of a runner's channel to the judge.
 inline constexpr int kChannelDescriptor = 3;
+/// That of its connection to the judge's Python server, if it has one.
+inline constexpr int kPythonDescriptor = 4;
 /// What a process is started as: an eager runner, one of the other kinds, or that which runners are
 /// forked from. The last is not shorter than the others, which replace it in lists of processes.
 inline constexpr char kEagerRole[] = "eager", kCandidateRole[] = "candidate",

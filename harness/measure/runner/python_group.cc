@@ -1,13 +1,11 @@
 #include "harness/measure/runner/python_group.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -15,7 +13,6 @@
 
 #include "harness/measure/process/channel.h"
 #include "harness/measure/process/deadline.h"
-#include "harness/measure/runner/lock_in.h"
 #include "harness/measure/runner/python_scratch.h"
 #include "kbench/error.h"
 
@@ -50,20 +47,7 @@ pid_t group_in(const std::string& line) {
   _exit(0);
 }
 
-constexpr int kChannel = 3, kScript = 4;
 constexpr size_t kMostProcesses = 64;  // and 4 for each processor, as translations are parallel
-
-/// An argument is 128 KiB at most, which a script may exceed.
-std::string reading(const std::string& name) {
-  return "exec(compile(open(" + std::to_string(kScript) + ", encoding='utf-8').read(), '" + name +
-         "', 'exec'))";
-}
-
-/// The folder of python3 first, where a virtual environment has its tools.
-std::string path_of(const PythonInterpreter& python) {
-  const std::string folder = python.program.substr(0, python.program.rfind('/'));
-  return "PATH=" + folder + ":/usr/local/cuda/bin:/usr/bin:/bin";
-}
 
 }  // namespace
 
@@ -104,7 +88,7 @@ GroupGuard::GroupGuard(pid_t group, const std::string& folder) : group_(group), 
 void GroupGuard::start() {
   auto [read_end, write_end] = process::make_pipe();
   pid_ = fork();
-  if (pid_ < 0) throw Error(ErrorCode::kIo, "no process to watch Triton's Python");
+  if (pid_ < 0) throw Error(ErrorCode::kIo, "no process to watch Python's");
   if (pid_ == 0) guard(group_, folder_, read_end.get());
   end_ = std::move(write_end);
 }
@@ -117,50 +101,6 @@ GroupGuard::~GroupGuard() {
   const char byte = 1;
   TEMP_FAILURE_RETRY(write(end_.get(), &byte, 1));
   TEMP_FAILURE_RETRY(waitpid(pid_, nullptr, 0));
-}
-
-void become_python(const PythonInterpreter& python, const PythonScratch& scratch,
-                   const PythonStart& start) {
-  setpgid(0, 0);
-  // Everything else is closed: the socket to the runner, the judge's channel.
-  const int given = fcntl(start.channel, F_DUPFD, 10);
-  const int script = fcntl(start.script, F_DUPFD, 10);
-  const int input = start.input >= 0 ? start.input : open("/dev/null", O_RDONLY | O_CLOEXEC);
-  dup2(input, STDIN_FILENO);
-  dup2(start.output, STDOUT_FILENO);
-  dup2(start.output, STDERR_FILENO);
-  dup2(given, kChannel);
-  dup2(script, kScript);
-  close_range(kScript + 1, ~0u, 0);
-  if (chdir(scratch.path().c_str()) != 0) _exit(kNoLock);
-  LockIn lock({.parent = 0, .host_memory_bytes = start.host_bytes, .readable = {}, .device = {}});
-  if (!lock.for_python(python.readable, scratch.path(), start.devices)) _exit(kNoLock);
-  std::vector<std::string> environment = {"HOME=" + scratch.path(),
-                                          "TMPDIR=" + scratch.path(),
-                                          "TRITON_HOME=" + scratch.path(),
-                                          "TRITON_CACHE_DIR=" + scratch.path("cache"),
-                                          "TORCH_EXTENSIONS_DIR=" + scratch.path("extensions"),
-                                          "TORCHINDUCTOR_CACHE_DIR=" + scratch.path("inductor"),
-                                          "TORCHINDUCTOR_COMPILE_THREADS=1",
-                                          "USER=kbench",
-                                          path_of(python),
-                                          "PYTHONDONTWRITEBYTECODE=1",
-                                          "LC_ALL=C.UTF-8"};
-  for (const char* name : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const char* value = std::getenv(name)) {
-      environment.push_back(name + std::string("=") + value);
-    }
-  }
-  environment.insert(environment.end(), start.environment.begin(), start.environment.end());
-  std::vector<std::string> arguments = {python.program, "-I", "-B", "-c", reading(start.name)};
-  const auto pointers = [](std::vector<std::string>& texts) {
-    std::vector<char*> all;
-    for (std::string& each : texts) all.push_back(each.data());
-    all.push_back(nullptr);
-    return all;
-  };
-  execve(python.program.c_str(), pointers(arguments).data(), pointers(environment).data());
-  _exit(kNoProgram);
 }
 
 std::string taken_too_much(pid_t group, const PythonScratch& scratch) {

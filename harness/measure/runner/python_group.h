@@ -1,4 +1,4 @@
-// The processes of one job of Triton's Python. They are a process group, so that one signal ends
+// The processes of one job of Python's. They are a process group, so that one signal ends
 // all of them, even while they start others.
 #pragma once
 
@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "harness/measure/runner/python_interpreter.h"
 #include "harness/measure/runner/python_scratch.h"
 #include "libkbench/base/files.h"
 
@@ -49,24 +49,21 @@ class GroupGuard {
   UniqueFd end_;  ///< closed when this process ends: the guard sees the end of file
 };
 
-/// How a python3 is started.
+/// What a process of Python's is started with (PythonPrototype::fork_for).
 struct PythonStart {
-  std::string name = "script.py";         ///< of its script: in tracebacks, and its command line
-  int script = -1;                        ///< read from its start, however long it is
+  std::string name = "script.py";  ///< of its script: in tracebacks, and in lists of processes
+  std::string script;
   int input = -1;                         ///< its standard input; -1: nothing to read
   int output = -1;                        ///< its standard output and error
   int channel = -1;                       ///< its descriptor 3
   uint64_t host_bytes = 0;                ///< its memory, at most
   std::vector<std::string> devices = {};  ///< files of the device that it may use
-  std::vector<std::string> environment = {};  ///< "NAME=value", beside what each has
+  /// Variables beside what each has.
+  std::vector<std::pair<std::string, std::string>> environment = {};
 };
 
-/// Exit statuses of a process that could not become python3.
-inline constexpr int kNoLock = 97, kNoProgram = 98;
-
-/// In a forked process: locks it in, in the scratch folder, and executes python3.
-[[noreturn]] void become_python(const PythonInterpreter& python, const PythonScratch& scratch,
-                                const PythonStart& start);
+/// The exit status of a process that could not be locked in.
+inline constexpr int kNoLock = 97;
 
 /// Which limit a group of processes exceeds, in files or processes; empty for none.
 std::string taken_too_much(pid_t group, const PythonScratch& scratch);

@@ -15,17 +15,20 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <thread>
 
 #include "harness/measure/process/channel.h"
 #include "harness/measure/process/child_process.h"
 #include "harness/measure/process/deadline.h"
 #include "harness/measure/runner/lock_in.h"
+#include "harness/measure/runner/python/python_prototype.h"
 #include "harness/measure/runner/python_group.h"
 #include "harness/measure/runner/python_interpreter.h"
 #include "harness/measure/runner/python_scratch.h"
 #include "harness/measure/runner/torch/kept_extensions.h"
 #include "harness/measure/runner/torch/torch_process.h"
 #include "kbench/error.h"
+#include "libkbench/base/start_thread.h"
 #include "libkbench/base/text.h"
 
 namespace kbench::runner {
@@ -33,14 +36,14 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr uint32_t kJob = 1, kAnswer = 2, kStart = 3, kAsk = 4;
+constexpr uint32_t kJob = 1, kAnswer = 2, kStart = 3, kAsk = 4, kEnd = 5, kConnect = 6;
 constexpr size_t kMostFrameBytes = size_t{64} << 20;
 constexpr size_t kMostTorchAnswer = size_t{4} << 20;
 constexpr size_t kMostUnread = size_t{32} << 10;  ///< well below what a socket holds
 constexpr uint64_t kMostMemory = uint64_t{8} << 30;
-constexpr double kGraceSeconds = 10;
+constexpr double kGraceSeconds = 10, kEndSeconds = 60;
 constexpr const char* kDone = R"({"error": ""})";  // precompile.py's answer
-constexpr double kSearchSeconds = 60;              // for finding an interpreter
+constexpr double kSearchSeconds = 180;  // for finding an interpreter and importing the package
 constexpr auto kWatchInterval = std::chrono::milliseconds(200);
 
 /// Reads both until the answer's end or the end of its process. False if `watch`, called a few
@@ -83,17 +86,45 @@ Json failure(ErrorCode code, const std::string& message) {
   return {{"code", static_cast<int>(code)}, {"message", message}};
 }
 
-/// The interpreter for a package; each is searched once.
-const PythonSearch& interpreter_for(const std::string& package) {
-  static std::map<std::string, PythonSearch> known;
-  auto at = known.find(package);
-  if (at == known.end()) at = known.emplace(package, find_python(package)).first;
-  return at->second;
-}
+/// A process that was started cannot be ended: nothing more is answered, so that the runner ends.
+struct NotEnded {};
+
+/// Each package's interpreter and prototype, of all connections. Thread-safe.
+class Prototypes {
+ public:
+  struct Known {
+    PythonInterpreter python;
+    std::shared_ptr<PythonPrototype> prototype;
+  };
+  /// Throws kUnsupported where there is no such python3. What was found is known from then on; what
+  /// was not is searched again, as a busy machine may keep an interpreter from answering.
+  Known of(const std::string& package) {
+    const std::lock_guard lock(mutex_);
+    Known& known = known_[package];
+    if (!known.prototype) {
+      const PythonSearch search = find_python(package);
+      if (!search.found) {
+        throw Error(ErrorCode::kUnsupported,
+                    "takes a python3" + (package.empty() ? "" : " with the package " + package) +
+                        ", and none of this machine will do: " + search.tried +
+                        "; KBENCH_PYTHON names another");
+      }
+      known.python = *search.found;
+    }
+    if (!known.prototype || known.prototype->ended()) {
+      known.prototype = std::make_shared<PythonPrototype>(known.python, package);
+    }
+    return known;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, Known> known_;
+};
 
 /// What extensions are compiled for: with another value they would be compiled anew.
-std::string architecture_in(const Json& job) {
-  return "TORCH_CUDA_ARCH_LIST=" + job.at("architecture").get<std::string>();
+std::pair<std::string, std::string> architecture_in(const Json& job) {
+  return {"TORCH_CUDA_ARCH_LIST", job.at("architecture")};
 }
 
 /// A file in memory, to be read from its start. Throws kIo.
@@ -109,30 +140,26 @@ UniqueFd nameless_file(const std::string& text) {
   return file;
 }
 
-/// Runs python3 in the scratch folder and ends all that it started. Returns the answer or a
-/// failure().
-Json run_python(const Json& job, const PythonInterpreter& python, const PythonScratch& scratch) {
+/// Runs the job's script in the scratch folder and ends all that it started. Returns the answer or
+/// a failure(). Ended early if the asking process is gone.
+Json run_python(const Json& job, PythonPrototype& prototype, const PythonScratch& scratch,
+                const process::Channel& asking) {
   for (const auto& [name, text] : job.at("files").items()) {
     scratch.write(name, text.get_ref<const std::string&>());
   }
-  const UniqueFd script = nameless_file(job.at("script"));
   const UniqueFd input = nameless_file(job.at("input"));
   auto [answer_read, answer_write] = process::make_pipe();
   auto [output_read, output_write] = process::make_pipe();
-  const pid_t child = fork();
-  if (child == 0) {
-    become_python(python, scratch,
-                  {.script = script.get(),
-                   .input = input.get(),
-                   .output = output_write.get(),
-                   .channel = answer_write.get(),
-                   .host_bytes = kMostMemory,
-                   .environment = {"CUDA_VISIBLE_DEVICES=", architecture_in(job)}});
-  }
+  const pid_t child =
+      prototype.fork_for({.script = job.at("script"),
+                          .input = input.get(),
+                          .output = output_write.get(),
+                          .channel = answer_write.get(),
+                          .host_bytes = kMostMemory,
+                          .environment = {{"CUDA_VISIBLE_DEVICES", ""}, architecture_in(job)}},
+                         scratch);
   answer_write.reset();
   output_write.reset();
-  if (child < 0) return failure(ErrorCode::kIo, "no process for python3");
-  setpgid(child, child);
   std::optional<GroupGuard> guard;
   try {
     guard.emplace(child, scratch.path());
@@ -147,7 +174,7 @@ Json run_python(const Json& job, const PythonInterpreter& python, const PythonSc
       [&] {
         guard->watch();
         too_much = taken_too_much(child, scratch);
-        return too_much.empty() && !limit.passed();
+        return too_much.empty() && !limit.passed() && !asking.closed();
       },
       answered, said);
   said = process::last_line(said, 300);
@@ -157,7 +184,7 @@ Json run_python(const Json& job, const PythonInterpreter& python, const PythonSc
   process::Deadline deadline(done ? 1 : 0);
   pid_t ended = 0;
   while ((ended = waitpid(child, &status, WNOHANG)) == 0 && !deadline.passed()) usleep(1000);
-  if (!end_group(child, kGraceSeconds)) _exit(1);  // The runner then sees that its helper failed.
+  if (!end_group(child, kGraceSeconds)) throw NotEnded();
   if (too_much.empty()) too_much = taken_too_much(child, scratch);
   if (!too_much.empty()) return failure(ErrorCode::kUnsupported, too_much);
   if (!done) {
@@ -171,9 +198,6 @@ Json run_python(const Json& job, const PythonInterpreter& python, const PythonSc
     return failure(ErrorCode::kUnsupported,
                    "this system cannot hold " + whose +
                        " Python process in (Landlock and seccomp are needed)");
-  }
-  if (ended == child && WIFEXITED(status) && WEXITSTATUS(status) == kNoProgram) {
-    return failure(ErrorCode::kUnsupported, "'" + shown(python.program) + "' cannot be run");
   }
   if (answered.empty()) {
     const bool signalled = ended == child && WIFSIGNALED(status);
@@ -193,17 +217,11 @@ Json run_python(const Json& job, const PythonInterpreter& python, const PythonSc
   return {{"answer", answered}};
 }
 
-Json no_interpreter(const std::string& package, const PythonSearch& search) {
-  return failure(ErrorCode::kUnsupported,
-                 "takes a python3" + (package.empty() ? "" : " with the package " + package) +
-                     ", and none of this machine will do: " + search.tried +
-                     "; KBENCH_PYTHON names another");
-}
-
-/// The helper's side of the channel.
-class HelperServer {
+/// The server's side of one connection.
+class Connection {
  public:
-  explicit HelperServer(UniqueFd socket) : channel_(std::move(socket)) {}
+  Connection(UniqueFd socket, Prototypes& prototypes)
+      : prototypes_(prototypes), channel_(std::move(socket)) {}
 
   void serve() {
     while (!channel_.ended()) {
@@ -213,7 +231,7 @@ class HelperServer {
       if (!frame) continue;
       Json answer;
       try {
-        answer = answer_to(*frame);
+        answer = frame->kind == kEnd ? end() : answer_to(*frame);
       } catch (const Error& e) {
         answer = failure(e.code(), e.message());
       }
@@ -290,6 +308,7 @@ class HelperServer {
         if (now - watched > kWatchInterval) {
           torch_->watch();
           watched = now;
+          if (channel_.closed()) return std::nullopt;
         }
         if (deadline.passed()) {
           late = true;
@@ -302,19 +321,18 @@ class HelperServer {
   }
 
   Json job(const Json& job) {
-    const std::string package = job.at("package");
-    const PythonSearch& search = interpreter_for(package);
-    if (!search.found) return no_interpreter(package, search);
-    if (job.at("for_torch")) return compile_extensions(job, *search.found);
+    const Prototypes::Known known = prototypes_.of(job.at("package"));
+    if (job.at("for_torch")) return compile_extensions(job, known);
     PythonScratch scratch;
-    Json answer = run_python(job, *search.found, scratch);
+    Json answer = run_python(job, *known.prototype, scratch, channel_);
     scratch.remove();
     return answer;
   }
 
   /// Into the folder of the PyTorch process. At further sizes of the candidate all is there, and
   /// its code has run on the device: nothing is kept of what it may have changed since.
-  Json compile_extensions(const Json& job, const PythonInterpreter& python) {
+  Json compile_extensions(const Json& job, const Prototypes::Known& known) {
+    const PythonInterpreter& python = known.python;
     const Json made_from = {job.at("script"), job.at("input"), job.at("architecture"),
                             python.program,   python.version,  python.cuda};
     const std::string subject = made_from.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -325,7 +343,7 @@ class HelperServer {
     Json answer = {{"answer", kDone}};
     if (!first || !kept.put_into(extensions().get())) {
       scratch_used_ = true;
-      answer = run_python(job, python, torch_scratch());
+      answer = run_python(job, *known.prototype, torch_scratch(), channel_);
       if (answer.value("answer", "") != kDone) return answer;
       if (first) kept.keep(extensions().get());
     }
@@ -335,21 +353,27 @@ class HelperServer {
   }
 
   Json start(const Json& order) {
-    const PythonSearch& search = interpreter_for("torch");
-    if (!search.found) return no_interpreter("torch", search);
+    const Prototypes::Known known = prototypes_.of("torch");
     const std::string uuid = order.at("device_uuid");
     auto [ours, theirs] = process::make_socket_pair();
-    const UniqueFd script = nameless_file(order.at("script"));
     PythonStart start{.name = "driver.py",
-                      .script = script.get(),
+                      .script = order.at("script"),
                       .channel = theirs.get(),
                       .host_bytes = order.at("host_bytes")};
     if (!uuid.empty()) start.devices = device_files(uuid);
-    start.environment.push_back(architecture_in(order));
-    start.environment.push_back("CUDA_VISIBLE_DEVICES=" + (uuid.empty() ? "" : "GPU-" + uuid));
-    torch_.emplace(*search.found, torch_scratch(), std::move(start));
+    start.environment = {architecture_in(order),
+                         {"CUDA_VISIBLE_DEVICES", uuid.empty() ? "" : "GPU-" + uuid}};
+    torch_.emplace(*known.prototype, torch_scratch(), std::move(start));
     torch_channel_.emplace(std::move(ours));
     send_to_torch(order.at("question"), {});
+    return {{"answer", ""}};
+  }
+
+  /// When it is answered, nothing is left of what was started.
+  Json end() {
+    if (torch_ && !torch_->end()) throw NotEnded();
+    torch_.reset();
+    scratch_.reset();
     return {{"answer", ""}};
   }
 
@@ -358,6 +382,7 @@ class HelperServer {
     return *scratch_;
   }
 
+  Prototypes& prototypes_;
   process::Channel channel_;
   std::optional<PythonScratch> scratch_;
   std::optional<TorchProcess> torch_;
@@ -367,43 +392,78 @@ class HelperServer {
   bool shares_ = false;        ///< TorchProcess::share_processors() was called
 };
 
-/// Has the kernel kill this process when the last writing end of the pipe is closed. A parent-death
-/// signal would not do: the runner locks itself in, and Landlock keeps its signals from others.
-void end_with_writer(int reading_end) {
-  const bool set = fcntl(reading_end, F_SETOWN, getpid()) == 0 &&
-                   fcntl(reading_end, F_SETSIG, SIGKILL) == 0 &&
-                   fcntl(reading_end, F_SETFL, O_ASYNC) == 0;
-  pollfd end{reading_end, 0, 0};
-  if (!set || poll(&end, 1, 0) != 0) _exit(1);  // Or it has been closed before.
+void serve_connection(UniqueFd socket, Prototypes& prototypes) {
+  try {
+    Connection(std::move(socket), prototypes).serve();
+  } catch (const NotEnded&) {
+  } catch (const std::exception&) {  // The asking process has ended.
+  }
 }
 
-[[noreturn]] void serve(UniqueFd socket, const UniqueFd& runner) {
-  end_with_writer(runner.get());
+/// The server's main thread: it starts the others, and is the parent of all processes that have
+/// lost theirs.
+[[noreturn]] void serve_all(UniqueFd control) {
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   signal(SIGPIPE, SIG_IGN);
   try {
-    HelperServer(std::move(socket)).serve();
-  } catch (const std::exception&) {  // The runner has ended.
+    Prototypes prototypes;
+    process::Channel channel(std::move(control));
+    while (!channel.ended()) {
+      auto frame = channel.receive(std::chrono::hours(24), kMostFrameBytes);
+      if (!frame || frame->descriptors.size() != 1) continue;
+      try {
+        start_thread<std::thread>([socket = std::move(frame->descriptors[0]),
+                                   &prototypes]() mutable {
+          serve_connection(std::move(socket), prototypes);
+        }).detach();
+      } catch (const Error&) {  // The connection is closed, which its other end sees.
+      }
+    }
+  } catch (const std::exception&) {
   }
-  _exit(0);
+  _exit(0);  // What the threads have started is ended by its GroupGuard.
 }
 
 }  // namespace
 
-PythonHelper::PythonHelper() {
+PythonServer::PythonServer() { start(); }
+
+void PythonServer::start() {
   auto [ours, theirs] = process::make_socket_pair();
-  auto [closed_with_runner, runner] = process::make_pipe();
   pid_ = fork();
-  if (pid_ < 0) throw Error(ErrorCode::kIo, "no process for Python's helper");
+  if (pid_ < 0) throw Error(ErrorCode::kIo, "no process for Python's server");
   if (pid_ == 0) {
-    ours.reset();
-    runner.reset();
-    serve(std::move(theirs), closed_with_runner);
+    constexpr int kControl = STDERR_FILENO + 1;
+    dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
+    dup2(theirs.get(), kControl);
+    close_range(kControl + 1, ~0u, 0);
+    serve_all(UniqueFd(kControl));
   }
-  runner_ = std::move(runner);
-  channel_ = std::make_unique<process::Channel>(std::move(ours));
+  control_.emplace(std::move(ours));
 }
+
+PythonServer::~PythonServer() {
+  control_.reset();  // It ends at the end of its socket.
+  TEMP_FAILURE_RETRY(waitpid(pid_, nullptr, 0));
+}
+
+UniqueFd PythonServer::connect() {
+  const std::lock_guard lock(mutex_);
+  auto [ours, theirs] = process::make_socket_pair();
+  if (control_->closed()) {  // Somebody has ended it.
+    TEMP_FAILURE_RETRY(waitpid(pid_, nullptr, 0));
+    start();
+  }
+  control_->send(kConnect, "", std::vector<int>{theirs.get()});
+  return std::move(ours);
+}
+
+PythonHelper::PythonHelper() : own_server_(std::make_unique<PythonServer>()) {
+  channel_.emplace(own_server_->connect());
+}
+
+PythonHelper::PythonHelper(UniqueFd connection) { channel_.emplace(std::move(connection)); }
 
 PythonHelper::~PythonHelper() { end(); }
 
@@ -460,15 +520,16 @@ Json PythonHelper::ask(uint32_t kind, const std::string& text, double seconds,
 }
 
 void PythonHelper::end() {
-  if (pid_ < 0) return;
-  channel_.reset();  // The helper ends at the end of its socket.
-  int status = 0;
-  const auto ended = TEMP_FAILURE_RETRY(waitpid(pid_, &status, 0));
-  pid_ = -1;
-  if (ended > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
-  // A process that outlives the helper could disturb the run, so there is no run.
-  std::fputs("Python's helper failed to end what it started\n", stderr);
-  _exit(1);
+  if (!channel_) return;
+  try {
+    ask(kEnd, "", kEndSeconds);
+  } catch (const Error& error) {
+    // A process that outlives the helper could disturb the run, so there is no run.
+    std::fprintf(stderr, "Python's helper failed to end what it started: %s\n", error.what());
+    _exit(1);
+  }
+  channel_.reset();
+  own_server_.reset();
 }
 
 }  // namespace kbench::runner

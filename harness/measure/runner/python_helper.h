@@ -1,13 +1,16 @@
 // Runs Python of a candidate: the one place where a candidate's own code runs on the host, in
-// processes of their own without network, which can write to a scratch folder only. The runner
-// forks the helper, which starts them, before it locks itself in.
+// processes of their own without network, which can write to a scratch folder only. A judge has one
+// server for all its runners, which starts and watches these processes; a runner has a connection
+// to it.
 //
-//   runner --- socket --- helper (forked: kbench's own code) --- python3 (locked in, executed)
+//   runner --- socket --- server (kbench's own code) --- process of Python's (locked in)
+//                                   |                          ^ forked
+//                                   +-- python3 that has imported the package (PythonPrototype)
 //
 // - A job (the module of a Triton candidate, the extensions of a ModelNew) has no GPU, and has
 //   ended, with all that it started, before the runner is given any memory.
-// - The process that runs a ModelNew has the device, and a channel to the helper. It stands still
-//   but while it is asked something, and the helper takes the time of that: fewer processes have to
+// - The process that runs a ModelNew has the device, and a channel to the server. It stands still
+//   but while it is asked something, and the server takes the time of that: fewer processes have to
 //   wake up than if the runner did.
 #pragma once
 
@@ -16,6 +19,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
@@ -65,10 +69,32 @@ struct TorchOrder {
   std::string question = {};      ///< that it is asked first
 };
 
+/// The process that starts Python's processes, a thread of it for each connection.
+class PythonServer {
+ public:
+  /// Forks it. To be called while this process has one thread. Throws kIo.
+  PythonServer();
+  /// Ends it, and all that it has started.
+  ~PythonServer();
+  PythonServer(const PythonServer&) = delete;
+
+  /// For one PythonHelper, of this process or of another. Thread-safe. Throws kIo.
+  UniqueFd connect();
+
+ private:
+  void start();
+
+  std::mutex mutex_;
+  std::optional<process::Channel> control_;
+  pid_t pid_ = -1;
+};
+
 class PythonHelper {
  public:
-  /// Forks the helper. To be called while this process has one thread, before it is locked in.
+  /// With a server of its own. To be called while this process has one thread.
   PythonHelper();
+  /// `connection`: PythonServer::connect()'s.
+  explicit PythonHelper(UniqueFd connection);
   /// As end().
   ~PythonHelper();
   PythonHelper(const PythonHelper&) = delete;
@@ -78,7 +104,7 @@ class PythonHelper {
   /// kTimeout; kCompile with its last line of output if it ends without an answer, kInternal if
   /// another process killed it; kIo if its scratch folder cannot be removed.
   std::string run(const PythonJob& job);
-  /// Ends the helper with all its processes; when it returns, none is left.
+  /// Ends its processes; when it returns, none is left.
   void end();
 
   /// Starts the PyTorch process. Throws kUnsupported if there is no python3 with torch, kIo.
@@ -90,9 +116,8 @@ class PythonHelper {
   nlohmann::json ask(uint32_t kind, const std::string& text, double seconds,
                      std::span<const int> descriptors = {});
 
-  std::unique_ptr<process::Channel> channel_;
-  UniqueFd runner_;  ///< closed when this process ends: the helper is killed then
-  pid_t pid_ = -1;
+  std::unique_ptr<PythonServer> own_server_;
+  std::optional<process::Channel> channel_;  ///< until end()
 };
 
 }  // namespace kbench::runner

@@ -73,6 +73,13 @@ bool computes(vulkan::Device& device, double seconds) {
 
 static_assert(kChannelDescriptor == process::kCopyDescriptor);
 
+/// The judge's Python server, or one that is forked while the process has one thread and may still
+/// start programs.
+std::unique_ptr<PythonHelper> python_helper() {
+  if (fcntl(kPythonDescriptor, F_GETFD) < 0) return std::make_unique<PythonHelper>();
+  return std::make_unique<PythonHelper>(UniqueFd(kPythonDescriptor));
+}
+
 class Server {
  public:
   Server(bool locked, const vulkan::OpenOptions& open);
@@ -124,12 +131,11 @@ class Server {
 Server::Server(bool locked, const vulkan::OpenOptions& open)
     : channel_(UniqueFd(kChannelDescriptor)) {
   try {
+    if (locked) python_ = python_helper();  // While no other descriptor has its number.
     vulkan::load_functions();  // Before the lock-in, which allows reading drivers only.
     const cuda::Toolkit toolkit =
         locked ? cuda::find_toolkit(cuda::toolkit_places()) : cuda::Toolkit{};
     LockIn lock({.readable = toolkit.folders(), .device = open.selector});
-    // Forked while the process has one thread and may still start programs.
-    if (locked) python_ = std::make_unique<PythonHelper>();
     if (locked) lock.before_open();
     device_ = vulkan::Device::open(open, [this](vulkan::OpenOptions& options) {
       wait_to_open();

@@ -1,10 +1,9 @@
 """Runs a candidate's ModelNew for kbench, in a process that is locked in (docs/measurement.md).
 
-Descriptor 3 is a stream socket to kbench's runner. A message is three 32-bit words (a kind, the
-bytes and the descriptors that follow), then JSON; the kinds do not matter here. One request is
-answered by one message:
+Its process is forked from one that has imported torch (python/prototype.py). Descriptor 3 is a
+stream socket to kbench's Python server. One request is answered by one message:
 
-    start    imports torch, opens the device
+    start    opens the device
     attach   on a CPU device imports the shared memory; on a GPU makes memory, and says where
     nothing  what a hand-over takes
     load     makes the module, with the task's weights
@@ -17,7 +16,6 @@ From `load` on the candidate's code has run here, and kbench believes nothing th
 module of kbench's own, PyTorch as an opponent, it believes what runs took.
 """
 
-import array
 import bisect
 import ctypes
 import gc
@@ -25,45 +23,12 @@ import inspect
 import json
 import mmap
 import os
-import socket
-import struct
 import sys
 import time
 import traceback
 import warnings
 
-HEADER = struct.Struct("=III")
 MOST_TEXT = 4000
-
-
-class Channel:
-    def __init__(self, descriptor):
-        self.socket = socket.socket(fileno=descriptor)
-        self.socket.setblocking(True)
-
-    def exactly(self, size, descriptors):
-        parts = bytearray()
-        while len(parts) < size:
-            room = socket.CMSG_SPACE(64 * array.array("i").itemsize)
-            data, ancillary, _, _ = self.socket.recvmsg(size - len(parts), room)
-            if not data:
-                sys.exit(0)
-            for level, kind, content in ancillary:
-                if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
-                    whole = array.array("i")
-                    whole.frombytes(content[: len(content) - len(content) % whole.itemsize])
-                    descriptors.extend(whole)
-            parts += data
-        return bytes(parts)
-
-    def receive(self):
-        descriptors = []
-        _, size, _ = HEADER.unpack(self.exactly(HEADER.size, descriptors))
-        return json.loads(self.exactly(size, descriptors)), descriptors
-
-    def send(self, answer):
-        payload = json.dumps(answer).encode()
-        self.socket.sendall(HEADER.pack(1, len(payload), 0) + payload)
 
 
 class Refusal(Exception):
@@ -530,20 +495,6 @@ def synchronise():
         torch.cuda.synchronize()
 
 
-def filter_system_calls(number, program):
-    """Of all threads, for good. Not earlier: cuInit() takes a socket."""
-
-    class Program(ctypes.Structure):
-        _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_char_p)]
-
-    code = bytes.fromhex(program)
-    libc = ctypes.CDLL(None, use_errno=True)
-    given = Program(len(code) // 8, code)
-    set_mode_filter, all_threads = 1, 1
-    if libc.syscall(ctypes.c_long(number), set_mode_filter, all_threads, ctypes.byref(given)) != 0:
-        raise OSError(ctypes.get_errno(), "no filter of system calls")
-
-
 def start(job):
     global torch, DEVICE, DTYPES
     import torch
@@ -560,7 +511,8 @@ def start(job):
         matmul.allow_bf16_reduced_precision_reduction = False
         torch.zeros(1, device=DEVICE)
         synchronise()
-        filter_system_calls(job["seccomp"], job["filter"])
+        # Not earlier: cuInit() takes a socket.
+        filter_system_calls(job["seccomp"], job["filter"])  # noqa: F821  prototype.py's
     return {"version": torch.__version__}
 
 
@@ -599,7 +551,7 @@ class Driver:
 
 
 def main():
-    channel, driver = Channel(3), Driver()
+    channel, driver = Channel(3), Driver()  # noqa: F821  prototype.py's
     while True:
         request, descriptors = channel.receive()
         try:

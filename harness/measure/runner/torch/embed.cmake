@@ -1,9 +1,11 @@
 # Python files as texts inside the library:
-#   cmake -D FOLDER=DIR -D NAMES=driver|precompile -D OUTPUT=FILE -P embed.cmake
+#   cmake -D FOLDER=DIR -D NAMES=torch/driver|torch/precompile -D OUTPUT=FILE -P embed.cmake
 string(REPLACE "|" ";" NAMES "${NAMES}")
-set(code "#include \"harness/measure/runner/torch/torch_host.h\"\n\nnamespace kbench::runner {\n")
+set(code "#include \"harness/measure/runner/python/python_prototype.h\"\n")
+string(APPEND code "#include \"harness/measure/runner/torch/torch_host.h\"\n\nnamespace kbench::runner {\n")
 foreach(name ${NAMES})
   file(READ "${FOLDER}/${name}.py" text)
+  get_filename_component(name ${name} NAME)
   string(APPEND code
          "\nstd::string_view ${name}_script() { return R\"kbench_file(${text})kbench_file\"; }\n")
 endforeach()

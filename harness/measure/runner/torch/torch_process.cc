@@ -18,16 +18,13 @@ namespace {
 constexpr double kModuleGraceSeconds = 10, kStopSeconds = 1;
 }  // namespace
 
-TorchProcess::TorchProcess(const PythonInterpreter& python, const PythonScratch& scratch,
+TorchProcess::TorchProcess(PythonPrototype& prototype, const PythonScratch& scratch,
                            PythonStart start)
     : scratch_(scratch) {
   auto [output_read, output_write] = process::make_pipe();
   process::make_nonblocking(output_read);
   start.output = output_write.get();
-  group_ = fork();
-  if (group_ == 0) become_python(python, scratch, start);
-  if (group_ < 0) throw Error(ErrorCode::kIo, "no process for PyTorch");
-  setpgid(group_, group_);
+  group_ = prototype.fork_for(start, scratch);
   output_ = std::move(output_read);
   try {
     guard_.emplace(group_, scratch.path());
@@ -37,9 +34,8 @@ TorchProcess::TorchProcess(const PythonInterpreter& python, const PythonScratch&
   }
 }
 
-TorchProcess::~TorchProcess() {
-  // A process that outlives this one could disturb what runs next.
-  if (!end_group(group_, kModuleGraceSeconds)) _exit(1);
+bool TorchProcess::end() {
+  return group_ < 0 || end_group(std::exchange(group_, -1), kModuleGraceSeconds);
 }
 
 void TorchProcess::hold() {

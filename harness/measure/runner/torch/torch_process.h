@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "harness/measure/runner/python/python_prototype.h"
 #include "harness/measure/runner/python_group.h"
-#include "harness/measure/runner/python_interpreter.h"
 #include "harness/measure/runner/python_scratch.h"
 #include "libkbench/base/files.h"
 
@@ -17,11 +17,14 @@ namespace kbench::runner {
 /// this process.
 class TorchProcess {
  public:
-  /// Throws kIo.
-  TorchProcess(const PythonInterpreter& python, const PythonScratch& scratch, PythonStart start);
-  ~TorchProcess();
+  /// Throws as PythonPrototype::fork_for().
+  TorchProcess(PythonPrototype& prototype, const PythonScratch& scratch, PythonStart start);
+  /// Unless end() has, ends it.
+  ~TorchProcess() { end(); }
   TorchProcess(const TorchProcess&) = delete;
 
+  /// False if it cannot be ended: a process that outlives this one could disturb what runs next.
+  bool end();
   /// Stops all its threads; when it returns, those of the first process stand still.
   void hold();
   void release();
