@@ -109,6 +109,12 @@ class EvaluatorTest : public ::testing::Test {
     EXPECT_THAT(result.message, ::testing::HasSubstr(message)) << yaml;
     return result;
   }
+  /// Its stages account for all of its time.
+  static void expect_accounted(const Result& result) {
+    double sum = 0;
+    for (const auto& [stage, seconds] : result.stage_s) sum += stage == "queue" ? 0 : seconds;
+    EXPECT_NEAR(sum, result.wall_s, 0.05 * result.wall_s + 0.02) << to_json(result);
+  }
   Result passes(const std::string& yaml) { return fails(yaml, Verdict::passed); }
   void expect(const std::string& body, Verdict verdict, const std::string& message = "") {
     fails(relu(body), verdict, message);

@@ -70,6 +70,7 @@ class ModuleBuilds : public EvaluatorTest {
     killer.join();
     EXPECT_EQ(kills, 1);
     EXPECT_EQ(name_of(result.verdict), "passed") << result.message;
+    expect_accounted(result);
   }
 };
 

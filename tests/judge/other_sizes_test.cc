@@ -57,6 +57,7 @@ TEST_F(OtherSizesTest, AReturnBeforeABarrierIsFound) {
   EXPECT_EQ(result.samples, 0);
   EXPECT_EQ(result.candidate_ms, 0);
   EXPECT_GT(result.stage_s.at("other_sizes"), 0);
+  expect_accounted(result);
 }
 
 TEST_F(OtherSizesTest, WhatIsRightEverywherePassesAndSoDoesTheNext) {

@@ -38,6 +38,13 @@ TEST_F(VerdictsTest, ARightKernelPassesWithAnInterval) {
   EXPECT_LE(result.max_error, 1e-6);
 }
 
+TEST_F(VerdictsTest, StagesAccountForAllOfTheTime) {
+  expect_accounted(passes(right()));
+  expect_accounted(run(relu("y[i % n] = 1.0;")));
+  expect_accounted(run(relu("no GLSL")));
+  expect_accounted(run("kbench: 1\n"));
+}
+
 /// Prompts show them, and no set has them.
 TEST_F(VerdictsTest, TheExamplesInHlslPass) {
   const std::vector<std::string> files = candidate_files(KBENCH_HLSL_EXAMPLES);

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <exception>
@@ -300,7 +301,8 @@ Result JudgeClient::run(const EvaluateRequest& request,
   }
   if (findings) *findings = std::move(outcome.findings);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  outcome.result->wall_s = took.count() - queued_s;
+  const double judged_s = std::exchange(outcome.result->wall_s, took.count() - queued_s);
+  outcome.result->stage_s["start"] = std::max(outcome.result->wall_s - judged_s, 0.0);
   return *std::move(outcome.result);
 }
 

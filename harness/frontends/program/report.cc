@@ -182,8 +182,9 @@ std::string best_measured_text(const Algebra& algebra, const Result& result) {
 std::string format_stages(const Result& r) {
   constexpr double kWorthSaying = 1e-3;
   std::string text;
-  for (const char* stage : {"open", "load", "task", "compile", "import", "queue", "tune", "warm_up",
-                            "wait", "sample", "other_sizes", "drawn_sizes"}) {
+  for (const char* stage :
+       {"start", "in_vain", "open", "load", "task", "compile", "import", "queue", "wait",
+        "opponent", "warm_up", "sample", "profile", "finish", "other_sizes", "drawn_sizes"}) {
     const auto found = r.stage_s.find(stage);
     if (found == r.stage_s.end() || found->second < kWorthSaying) continue;
     if (!text.empty()) text += ", ";

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "harness/measure/judge/size_rule.h"
+#include "harness/measure/process/deadline.h"
 #include "harness/measure/trial/secret.h"
 #include "kbench/candidate.h"
 #include "kbench/error.h"
@@ -16,10 +17,6 @@ namespace kbench::judge {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// Of small sizes, by values alone.
 client::EvaluateRequest at_small_sizes(client::EvaluateRequest request,
@@ -115,7 +112,7 @@ void FurtherSizes::try_drawn(const client::EvaluateRequest& there, const ValuesA
   const auto start = Clock::now();
   const auto late = [&] {
     if (++asked == 1) return false;
-    const bool enough = seconds_since(start) > kMostSeconds && !there.options.general;
+    const bool enough = process::seconds_since(start) > kMostSeconds && !there.options.general;
     return enough || total.passed();
   };
   result.holds_at = try_drawn_sizes(sets, values_at, late);
@@ -149,7 +146,7 @@ void FurtherSizes::look(const client::EvaluateRequest& request, const JudgeThere
     const auto start = Clock::now();
     queued_s = 0;
     work();
-    result.stage_s[stage] = seconds_since(start) - queued_s;
+    result.stage_s[stage] = process::seconds_since(start) - queued_s;
     result.stage_s[client::kQueueStage] += queued_s;
   };
   if (result.preset == name_of(Preset::smoke)) {

@@ -27,6 +27,7 @@
 #include "harness/measure/judge/runner_supply.h"
 #include "harness/measure/judge/slab.h"
 #include "harness/measure/judge/trial.h"
+#include "harness/measure/process/deadline.h"
 #include "harness/measure/process/host_lock.h"
 #include "harness/measure/runner/baseline.h"
 #include "harness/measure/trial/clock_watch.h"
@@ -219,15 +220,19 @@ bool ended_cleanly(const Result& result, const TrialEnd& end, bool ran) {
 Result Judge::judge_as_asked(const client::EvaluateRequest& request, bool at_other_sizes,
                              const std::stop_token& cancelled, const std::stop_token& others,
                              process::Deadline& total, bool& device_gone) {
-  const auto start_time = std::chrono::steady_clock::now();
   Result result;
   // A failure that is not the candidate's (a runner that does not start or is killed from outside,
   // a baseline that fails, a processor that slept while the judge's clock ran) is tried again.
   constexpr int kAttempts = 2;
-  double queued_s = 0;
+  double queued_s = 0, in_vain_s = 0;
+  std::string in_vain;  // Why the first attempt was thrown away.
   for (int attempt = 1; attempt <= kAttempts; ++attempt) {
+    const auto began = std::chrono::steady_clock::now();
+    if (attempt > 1) {
+      lock_->release();
+      in_vain = std::string(name_of(result.verdict)) + ": " + result.message;
+    }
     result = Result();
-    if (attempt > 1) lock_->release();
     if (!at_other_sizes) total = process::Deadline(request.options.limits.total_seconds);
     trial::describe_device(result, device_->snapshot(), request.options);
     TrialEnd end;
@@ -236,8 +241,7 @@ Result Judge::judge_as_asked(const client::EvaluateRequest& request, bool at_oth
       const bool may_leave = !at_other_sizes && attempt == 1;
       auto build = at_other_sizes ? further_sizes_.build(request) : supply_.take(request);
       build->runner().end_when(cancelled);
-      const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start_time;
-      result.stage_s["open"] = waited.count();
+      auto trial_ended = began;
       try {
         ready_baseline_cache();
         if (!request.check_only && !at_other_sizes) supply_.ready_baseline();
@@ -246,10 +250,12 @@ Result Judge::judge_as_asked(const client::EvaluateRequest& request, bool at_oth
         if (request.progress) {
           on_progress = [](const Progress& p) { answer("progress", client::to_json(p)); };
         }
+        result.stage_s["open"] = process::seconds_since(began);
         end = Trial(
                   trial_context(cancelled, may_leave ? others : std::stop_token(), total), *build,
                   [](const char* name) { answer("stage", name); }, on_progress)
                   .run(result);
+        trial_ended = std::chrono::steady_clock::now();
       } catch (client::StillCompiling& still) {
         still.begun = supply_.may_park() && !cancelled.stop_requested();
         still.begun ? supply_.park(std::move(build)) : supply_.put_back(std::move(build), false);
@@ -276,6 +282,7 @@ Result Judge::judge_as_asked(const client::EvaluateRequest& request, bool at_oth
         const bool clean = ended_cleanly(result, end, build->runner().ran());
         supply_.put_back(std::move(build), clean);
       }
+      result.stage_s["finish"] = process::seconds_since(trial_ended);
     } catch (const RunnerFailure& failure) {
       result.verdict = Verdict::harness_error;
       result.message = failure.message;
@@ -285,13 +292,15 @@ Result Judge::judge_as_asked(const client::EvaluateRequest& request, bool at_oth
       device_gone = true;
       break;
     }
-    queued_s += std::exchange(result.stage_s[client::kQueueStage], 0);
+    const double waited_s = std::exchange(result.stage_s[client::kQueueStage], 0);
+    queued_s += waited_s;
     if (end.baseline_failed) {
       supply_.drop_baseline();
       opponents_.drop();
     }
     const bool again = end.baseline_failed || end.infrastructure_fault || end.times_in_doubt;
     if (cancelled.stop_requested() || !(again || end.lacked_memory)) break;
+    if (attempt < kAttempts) in_vain_s += process::seconds_since(began) - waited_s;
     if (end.lacked_memory && attempt < kAttempts) {
       opponents_.drop();
       supply_.stand_alone(true);
@@ -299,13 +308,17 @@ Result Judge::judge_as_asked(const client::EvaluateRequest& request, bool at_oth
   }
   supply_.stand_alone(false);
   result.stage_s[client::kQueueStage] = queued_s;
+  if (!in_vain.empty()) {
+    result.stage_s["in_vain"] = in_vain_s;
+    result.diagnostics.push_back({"note", "", 0, 0, "judged twice; the first time " + in_vain});
+  }
   return result;
 }
 
 Result Judge::judge(const client::EvaluateRequest& request, const Requests::Received& received,
                     bool& device_gone) {
   const std::stop_token& cancelled = received.cancelled;
-  const auto start_time = std::chrono::steady_clock::now();
+  const auto start = std::chrono::steady_clock::now();
   const LockRelease release_lock{*lock_};
   further_sizes_.retire();  // Of a request that ended by an error.
   process::Deadline total(request.options.limits.total_seconds);
@@ -316,14 +329,15 @@ Result Judge::judge(const client::EvaluateRequest& request, const Requests::Rece
     return judge_as_asked(there, /*at_other_sizes=*/true, cancelled, {}, total, device_gone);
   };
   if (!ended()) further_sizes_.look(request, judge_there, ended, total, result);
+  const auto finishing = std::chrono::steady_clock::now();
   further_sizes_.retire();
   const std::vector<std::string> said = device_->take_validation_messages();
   if (!said.empty()) {
     result.verdict = Verdict::harness_error;
     result.message = "the validation layer says of the judge: " + said.front();
   }
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start_time;
-  result.wall_s = took.count() - result.stage_s[client::kQueueStage];
+  result.stage_s["finish"] += process::seconds_since(finishing);
+  result.wall_s = process::seconds_since(start) - result.stage_s[client::kQueueStage];
   return result;
 }
 

@@ -85,6 +85,9 @@ void Trial::lap(const char* name) {
   lap_ = now;
 }
 
+/// What is left of the present stage.
+void Trial::lap_stage() { lap(stage_ == "warm-up" ? "warm_up" : stage_.c_str()); }
+
 bool Trial::refuse(Verdict verdict, std::string message) {
   result_->verdict = verdict;
   result_->message = std::move(message);
@@ -123,9 +126,12 @@ TrialEnd Trial::run(Result& result) {
   candidate().end_with(&deadline_);
   try {
     steps();
+    lap_stage();
   } catch (const runner::Refused& refused) {
     refuse(refused);
+    lap_stage();
   } catch (const RunnerFailure& failure) {
+    lap_stage();
     end_.baseline_failed = at_baseline_ || (sampler_ && !sampler_->at_candidate());
     if (end_.baseline_failed && failure.code == ErrorCode::kOutOfMemory) {
       end_.lacked_memory = true;
@@ -697,7 +703,9 @@ void Trial::report() {
   const double seconds = result_->candidate_ms * 1e-3;
   result_->gbytes_per_s = graph.least_bytes() / seconds * 1e-9;
   result_->tflops = graph.flops() / seconds * 1e-12;
+  lap("sample");
   find_own_share();
+  lap("profile");
   if (auto why = impossible()) {
     refuse(Verdict::impossible, *std::move(why));
   } else {

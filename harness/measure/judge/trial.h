@@ -157,6 +157,7 @@ class Trial {
   bool refuse_late();
   void stage(const char* name);
   void lap(const char* name);
+  void lap_stage();
   std::vector<Watched> watched(bool with_setup) const;
   CheckRule rule() const;
 

@@ -6,6 +6,10 @@
 
 namespace kbench::process {
 
+inline double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 /// Adds up the times between calls of passed(), each counted as 2 s at most: a longer one means
 /// that this process was stopped or the machine slept.
 class Deadline {

@@ -116,12 +116,13 @@ struct Result : Experiment {
   std::optional<HoldsAt> holds_at;   ///< unset: not tried, or the task's sizes cannot be moved
   bool busy = false;                 ///< others kept a software device's processors busy meanwhile
   double compile_s = 0, wall_s = 0;  ///< host seconds: compiling; from file to verdict
-  /// Of wall_s, what the judge spent in each of its stages: "open" and "compile" (waiting for the
-  /// candidate's runner), "load", "task" (making the task ready, where the one before was another),
-  /// "import", "tune" (choosing among configurations), "warm_up", "wait" (for runners of later
-  /// candidates to open), "opponent" (PyTorch's, with --opponent), "sample", "other_sizes",
-  /// "drawn_sizes" (holds_at). And, no part of wall_s, "queue": while another process measured on
-  /// the device.
+  /// What the judge spent in each of its stages, in sum wall_s: "start" (starting the
+  /// judge, where none was running), "open" and "compile" (waiting for the candidate's runner),
+  /// "load", "task" (making the task ready, where the one before was another), "import", "wait"
+  /// (for runners of later candidates to open), "opponent" (PyTorch's, with --opponent), "warm_up",
+  /// "sample", "profile" (own_kernels), "finish" (giving its runner back), "other_sizes",
+  /// "drawn_sizes" (holds_at), and "in_vain", an attempt that was thrown away, as a note says. And,
+  /// no part of wall_s, "queue": while another process measured on the device.
   std::map<std::string, double> stage_s;
 
   bool correct() const { return verdict == Verdict::passed; }
