@@ -43,7 +43,7 @@ TEST(RunnerProtocol, EveryMessageSurvives) {
   const TaskAt at = {{2, 76}, "v0.1", {{"n", std::vector<int64_t>{int64_t{-1} << 62, 2}}}};
   const std::vector<Diagnostic> diagnostics = {{"warning", "a.comp", 3, 7, "unused"}};
   survive(Open{RunnerKind::torch});
-  survive(Opened{"00112233", "landlock: ABI 7\n\"quoted\"\n"});
+  survive(Opened{"00112233", "landlock: ABI 7\n\"quoted\"\n", 1234});
   survive(Load{"candidate.yaml", "a folder\n"});
   survive(ReadFile{"sub/kernel.comp"});
   survive(Loaded{{2, 76}, "hash", RunnerKind::torch, true, {"dim % 4 == 0"}});

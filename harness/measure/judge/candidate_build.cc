@@ -178,6 +178,7 @@ bool CandidateBuild::loaded(runner::Refused& refused, const std::function<void()
 bool CandidateBuild::built(runner::Built& built, runner::Refused& refused) {
   if (!loaded(refused)) return false;
   auto answer = runner_->receive<runner::Built>(compile_seconds() + kCompileAnswerSeconds, refused);
+  runner_->python_opened();
   if (answer) built = *std::move(answer);
   return answer.has_value();
 }

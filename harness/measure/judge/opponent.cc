@@ -65,6 +65,7 @@ void OpponentRunner::prepare(RunnerSupply& supply, const TaskAt& key, Opponent m
     build_->ask_other(request);
   } else {
     build_ = supply.take_beside(request);
+    hand_over_ns = 0;
   }
   key_ = key;
   mode_ = mode;

@@ -117,6 +117,7 @@ void RunnerProcess::ready(const process::Frame& frame, const std::string& device
     fail(RunnerFailure::Kind::malformed, "the runner opened another device than the judge");
   }
   stand_by(false);
+  if (opened.python > 0) opening_python_ = options_.pausable->add(opened.python);
   lock_ = opened.lock;
   idle_bytes_ = process_->own_bytes();
 }

@@ -155,6 +155,9 @@ class RunnerProcess {
   void spare_processors(bool spare);
   /// Whether it is paused while something is timed: for work that no trial waits for.
   void stand_by(bool stand);
+  /// Its Python has opened the device: it is no longer paused. To be called before any code of a
+  /// candidate runs, as its server then stops and resumes it.
+  void python_opened() { opening_python_.remove(); }
 
   /// While held, none of its threads runs. Only for software devices, whose shaders are threads of
   /// the runner.
@@ -211,7 +214,7 @@ class RunnerProcess {
   int64_t idle_bytes_ = -1;
   bool told_to_open_ = false;
   bool forgets_ = false;  ///< it has yet to say that it has forgotten the last candidate
-  process::PausableProcesses::Entry standing_by_;
+  process::PausableProcesses::Entry standing_by_, opening_python_;
   bool has_run_ = false;
   std::vector<uint64_t> imported_;
   std::string author_;

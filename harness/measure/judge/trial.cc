@@ -279,7 +279,7 @@ void Trial::try_lane() {
   const double candidates_ns =
       median_ns(hand_overs([&] { return sampler_->hand_over(kHarnessSeconds); }, kRuns));
   for (OpponentRunner* each : opponents_) {
-    if (!each->python()) continue;
+    if (!each->python() || each->hand_over_ns > 0) continue;
     sampler_->set_opponent(each, /*own_clock=*/false);
     each->hand_over_ns =
         median_ns(hand_overs([&] { return sampler_->opponent_hand_over(kHarnessSeconds); }, kRuns));

@@ -63,7 +63,7 @@ void send(const UniqueFd& child, int signal) {
   syscall(SYS_pidfd_send_signal, child.get(), signal, nullptr, 0);
 }
 
-/// Stopped or ended.
+/// Stopped or ended, or no child of this process.
 bool is_stopped(const UniqueFd& child) {
   siginfo_t info{};
   const auto id = static_cast<id_t>(child.get());

@@ -101,18 +101,18 @@ UniqueFd nameless_folder();
 /// down a process. Waits here if no thread can be started.
 void end_in_background(std::unique_ptr<ChildProcess> process);
 
-/// Children of this process that are stopped between pause() and resume(): on an H200, one process
+/// Processes that are stopped between pause() and resume(): on an H200, one process
 /// opening the device lengthens one in ten runs of 2.5 ms by up to a half. Thread-safe.
 class PausableProcesses {
  public:
-  /// Membership of one child, until it is destroyed.
+  /// Membership of one process, until it is destroyed.
   class Entry {
    public:
     Entry() = default;
     Entry(Entry&& other) noexcept;
     Entry& operator=(Entry&& other) noexcept;
     ~Entry() { remove(); }
-    /// The child is no longer paused, and is resumed if it was.
+    /// The process is no longer paused, and is resumed if it was.
     void remove();
 
    private:
@@ -120,8 +120,9 @@ class PausableProcesses {
     PausableProcesses* of_ = nullptr;
     std::list<UniqueFd>::iterator which_;
   };
-  /// `child` has not been waited for.
-  Entry add(pid_t child);
+  /// A child of this process that has not been waited for; or another of the user's processes,
+  /// which may still run for a moment when pause() returns.
+  Entry add(pid_t process);
 
   /// Stops all of them and waits for it, for 0.7 ms at most: one that is inside a longer system
   /// call stops at its end. Work that they have submitted to a device goes on.

@@ -13,7 +13,7 @@ static void read_field(const JsonField& field, RunnerKind& kind) {
 }
 
 KBENCH_FIELDS(Open, kind)
-KBENCH_FIELDS(Opened, device_uuid, lock)
+KBENCH_FIELDS(Opened, device_uuid, lock, python)
 KBENCH_FIELDS(Load, manifest, folder, task_files)
 KBENCH_FIELDS(ReadFile, path)
 KBENCH_FIELDS(Loaded, task, hash, kind, needs_python, made_for)

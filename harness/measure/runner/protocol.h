@@ -101,6 +101,8 @@ struct Opened {
   static constexpr MessageKind kKind = MessageKind::opened;
   std::string device_uuid;
   std::string lock;  ///< LockIn::text()
+  /// The process that is to run a ModelNew, which is opening the device, too; 0: none.
+  int32_t python = 0;
 };
 
 struct Load {

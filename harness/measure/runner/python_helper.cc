@@ -366,7 +366,7 @@ class Connection {
     torch_.emplace(*known.prototype, torch_scratch(), std::move(start));
     torch_channel_.emplace(std::move(ours));
     send_to_torch(order.at("question"), {});
-    return {{"answer", ""}};
+    return {{"answer", ""}, {"process", torch_->id()}};
   }
 
   /// When it is answered, nothing is left of what was started.
@@ -477,13 +477,13 @@ std::string PythonHelper::run(const PythonJob& job) {
       .at("answer");
 }
 
-void PythonHelper::start_torch(const TorchOrder& order) {
+pid_t PythonHelper::start_torch(const TorchOrder& order) {
   const Json request = {{"script", order.script},
                         {"device_uuid", order.device_uuid},
                         {"architecture", order.architecture},
                         {"host_bytes", order.host_bytes},
                         {"question", order.question}};
-  ask(kStart, request.dump(), kSearchSeconds);
+  return ask(kStart, request.dump(), kSearchSeconds).at("process");
 }
 
 TorchAnswer PythonHelper::ask_torch(const TorchQuestion& question,

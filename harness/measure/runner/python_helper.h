@@ -107,8 +107,9 @@ class PythonHelper {
   /// Ends its processes; when it returns, none is left.
   void end();
 
-  /// Starts the PyTorch process. Throws kUnsupported if there is no python3 with torch, kIo.
-  void start_torch(const TorchOrder& order);
+  /// Starts the PyTorch process, and returns which that is. Throws kUnsupported if there is no
+  /// python3 with torch, kIo.
+  pid_t start_torch(const TorchOrder& order);
   /// Asks it, once it has been started.
   TorchAnswer ask_torch(const TorchQuestion& question, std::span<const int> descriptors = {});
 

@@ -154,7 +154,8 @@ Server::Server(bool locked, const vulkan::OpenOptions& open)
       baselines_.emplace(*device_);
       prctl(PR_SET_DUMPABLE, 0);  // The truth is here: no other process may look into it.
     }
-    send(Opened{vulkan::to_string(device_->snapshot().device_uuid), lock.text()});
+    send(Opened{vulkan::to_string(device_->snapshot().device_uuid), lock.text(),
+                torch_ ? torch_->process() : 0});
   } catch (const Error& e) {
     send(Failed{e.code(), e.what()});
     throw JudgeGone();

@@ -215,11 +215,33 @@ def import_torch():
         torch.cuda.is_available = there
 
 
+def import_triton():
+    """With what its first kernel loads, LLVM among it: a kernel that does nothing is compiled, for
+    which no device is needed."""
+    triton = importlib.import_module("triton")
+    importlib.import_module("triton.backends.nvidia.driver")
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource
+
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["TRITON_CACHE_DIR"] = folder
+        path = os.path.join(folder, "kernel.py")
+        with open(path, "w") as file:
+            file.write("def kernel():\n    pass\n")
+        names = {}
+        with open(path) as file:
+            exec(compile(file.read(), path, "exec"), names)
+        source = ASTSource(fn=triton.jit(names["kernel"]), signature={}, constexprs={})
+        triton.compile(source, target=GPUTarget("cuda", 90, 32))
+
+
 def serve(package):
     channel, failure = Channel(CHANNEL), None
     try:
         if package == "torch":
             import_torch()
+            with contextlib.suppress(Exception):  # Not every machine has it, or this version.
+                import_triton()
         elif package:
             importlib.import_module(package)
     except BaseException as error:

@@ -2,6 +2,8 @@
 // that process's memory on a GPU.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -56,6 +58,8 @@ class TorchHost {
   void wait_started(double seconds);
 
   PythonHelper& python() { return python_; }
+  /// PyTorch's process; 0 if there is none.
+  pid_t process() const { return process_; }
   /// Null on a software device.
   cuda::Driver* driver() { return driver_.get(); }
   uint64_t device_bytes() const { return device_bytes_; }  ///< all of its memory
@@ -71,6 +75,7 @@ class TorchHost {
   std::unique_ptr<cuda::Driver> driver_;
   std::string architecture_, version_;
   std::optional<Error> failure_;  ///< why there is no PyTorch
+  pid_t process_ = 0;
   uint64_t device_bytes_;
   bool started_ = false;
 };

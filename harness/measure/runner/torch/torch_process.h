@@ -23,6 +23,7 @@ class TorchProcess {
   ~TorchProcess() { end(); }
   TorchProcess(const TorchProcess&) = delete;
 
+  pid_t id() const { return group_; }
   /// False if it cannot be ended: a process that outlives this one could disturb what runs next.
   bool end();
   /// Stops all its threads; when it returns, those of the first process stand still.
