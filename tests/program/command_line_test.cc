@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "kbench/version.h"
-#include "tests/import/support.h"
 #include "tests/program/run_program.h"
 
 namespace kbench {
@@ -132,19 +131,6 @@ TEST(CommandLine, OverridesReachTheShapes) {
       run_program({"show", "2/1", "--preset", "smoke", "--set", "height=65", "--set", "width=33"});
   EXPECT_EQ(said.code, 0) << said.err;
   EXPECT_THAT(said.out, HasSubstr("65, 33"));
-}
-
-TEST(CommandLine, ImportWritesTheCandidateAndSaysTheRestElsewhere) {
-  const ScratchFolder folder;
-  std::string file = relu_file();
-  const std::string threads = "const int threads = 256;";
-  file.replace(file.find(threads), threads.size(),
-               "int threads = 64; if (n > 100000) threads = 512;");
-  write_file(folder / "relu.py", file);
-  const Said said = run_program({"import", "relu.py", "--task", "1/19"}, folder.path());
-  EXPECT_EQ(said.code, 0);
-  EXPECT_TRUE(said.out.starts_with("kbench: 1\n")) << said.out;
-  EXPECT_THAT(said.err, HasSubstr("relu.py:17: note: a branch"));
 }
 
 }  // namespace

@@ -273,6 +273,7 @@ TEST_F(MistypedCommands, FilesAreNamedAndWhatIsWrongWithThem) {
            {"compare half.yaml run", "write `kbench run A B --compare`"},
            {"judge run --confirm", "write `kbench run RUN`"},
            {"help repl", "write `kbench run CANDIDATE --watch`"},
+           {"import relu.py --out imported", "write `kbench run FILE.py`"},
            {"baseline nothing.json", "cannot read nothing.json"},
            {"baseline object.json", "no baseline of kbench's"},
            {"baseline empty.json", "empty.json"},

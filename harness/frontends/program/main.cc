@@ -139,7 +139,7 @@ int run_program(std::vector<std::string> arguments) {
                         add_run(program),      add_task(program),     add_new(program),
                         add_diagnose(program), add_baseline(program), add_model(program),
                         add_generate(program), add_report(program),   add_serve(program),
-                        add_help(program),     add_import(program)};
+                        add_help(program)};
   const std::string first = arguments.empty() ? "" : arguments.front();
   if (first == kCompleteWords) {
     say(line.complete({arguments.begin() + 1, arguments.end()}));

@@ -26,6 +26,7 @@ constexpr GoneVerb kGoneVerbs[] = {
     {"compare", "kbench run A B --compare"},
     {"judge", "kbench run RUN"},
     {"repl", "kbench run CANDIDATE --watch"},
+    {"import", "kbench run FILE.py"},
     {"score", "kbench report FILES"},
     {"prompt", "kbench model prompt TASK"},
     {"extract", "kbench model extract ANSWER"},

@@ -34,7 +34,6 @@ Verb add_new(Command program);
 Verb add_task(Command program);
 Verb add_diagnose(Command program);
 Verb add_baseline(Command program);
-Verb add_import(Command program);
 Verb add_generate(Command program);
 Verb add_model(Command program);
 // The verbs of `kbench model`.

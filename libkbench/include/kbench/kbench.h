@@ -16,7 +16,6 @@
 #include "kbench/feedback.h"
 #include "kbench/golden.h"
 #include "kbench/graph.h"
-#include "kbench/import.h"
 #include "kbench/listing.h"
 #include "kbench/metrics.h"
 #include "kbench/model.h"

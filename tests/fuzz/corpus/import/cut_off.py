@@ -1,2 +1,0 @@
-def f(x):
-    with torch.cuda.device(x

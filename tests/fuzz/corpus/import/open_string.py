@@ -1,2 +1,0 @@
-source = """
-__global__ void k(){
