@@ -63,6 +63,10 @@ inline void read_field(const JsonField& f, ToleranceRule& value) {
 }
 inline void read_field(const JsonField& f, Opponent& value) { value = f.as(opponent_from_name); }
 template <class Json>
+void write_field(Json& json, const Opponent& value) {
+  json = name_of(value);
+}
+template <class Json>
 void write_field(Json& json, ErrorCode value) {
   json = static_cast<int>(value);
 }

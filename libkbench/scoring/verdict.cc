@@ -3,8 +3,6 @@
 #include <string>
 
 #include "kbench/error.h"
-#include "kbench/result.h"
-#include "libkbench/base/enum_names.h"
 #include "libkbench/base/text.h"
 
 namespace kbench {
@@ -98,16 +96,6 @@ bool is_about_values(Verdict verdict) {
 
 std::string_view explain(Verdict verdict) {
   return kVerdicts[static_cast<size_t>(verdict)].sentence;
-}
-
-std::string_view name_of(Opponent opponent) {
-  return name_in<Opponent::best>({"eager", "torch", "torch.compile", "best"}, opponent);
-}
-
-Opponent opponent_from_name(std::string_view name) {
-  if (const auto found = value_named(name, Opponent::best)) return *found;
-  throw Error(ErrorCode::kInvalidArgument, "there is no opponent '" + std::string(name) +
-                                               "': eager, torch, torch.compile, best");
 }
 
 }  // namespace kbench

@@ -84,7 +84,7 @@ class HalfModule : public EvaluatorTest {};
 TEST_F(HalfModule, GetsTensorsOfTheTypeBesidePyTorchInIt) {
   KBENCH_NEED_TORCH();
   options_.dtype = DType::bf16;
-  options_.opponent = Opponent::torch;
+  options_.opponent = opponent_from_name("torch");
   const Task& task = find_task({1, 26});
   folder_.write("model_new.py", pytorch_module(task, *build_graph(task, Preset::smoke)));
   const Result result = evaluator().evaluate(folder_.path("model_new.py"));

@@ -1,6 +1,7 @@
 // PyTorch in the baseline's place: it is timed, the truth stays kbench's, and what fails in it is
 // not the candidate's fault.
 #include <cstdlib>
+#include <filesystem>
 
 #include "kbench/listing.h"
 #include "tests/error_of.h"
@@ -17,7 +18,7 @@ class OpponentTest : public EvaluatorTest {
  protected:
   void SetUp() override {
     EvaluatorTest::SetUp();
-    options_.opponent = Opponent::torch;
+    options_.opponent = opponent_from_name("torch");
     options_.plan.min_samples = 8;
     if (IsSkipped()) return;
     KBENCH_NEED_TORCH();
@@ -132,19 +133,20 @@ TEST_F(OpponentTest, IsReadyForTheNextTaskWhereACandidateWasRefused) {
 }
 
 TEST_F(OpponentTest, ThatThisPyTorchLacksIsNotTheCandidatesFault) {
-  options_.opponent = Opponent::torch_compile;
+  options_.opponent = opponent_from_name("torch.compile:max-autotune");
   try {  // PyTorch 2 and later
     const Result result = run(right());
     EXPECT_TRUE(result.correct()) << result.message;
-    EXPECT_THAT(result.opponent, HasSubstr("torch.compile"));
+    EXPECT_THAT(result.opponent, HasSubstr("torch.compile:max-autotune"));
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
+    EXPECT_THAT(error.message(), HasSubstr("the opponent torch.compile:max-autotune: PyTorch 1."));
     EXPECT_THAT(error.message(), HasSubstr("has no torch.compile"));
   }
 }
 
 TEST_F(OpponentTest, TheBestIsTheOneThatThereIs) {
-  options_.opponent = Opponent::best;
+  options_.opponent = opponent_from_name("best");
   for (int i = 0; i < 2; ++i) {
     const Result result = run(right());
     ASSERT_TRUE(result.correct()) << result.message;
@@ -154,6 +156,120 @@ TEST_F(OpponentTest, TheBestIsTheOneThatThereIs) {
     EXPECT_EQ(result.diagnostics[0].severity, "note");
     EXPECT_THAT(result.diagnostics[0].message, HasSubstr("has no torch.compile"));
   }
+}
+
+/// Takes a PyTorch 2 on a CPU: a virtual environment of Python's, in which the installed PyTorch is
+/// called 2.0 and has a torch.compile that takes its time: 60 ms a call, with max-autotune none,
+/// and with max-autotune-no-cudagraphs it fails.
+class CompiledOpponentTest : public OpponentTest {
+ protected:
+  void SetUp() override {
+    OpponentTest::SetUp();
+    if (IsSkipped()) return;
+    if (!only_software_devices()) GTEST_SKIP() << "compiled on a GPU by what is installed";
+    const std::string made = "/usr/bin/python3 -m venv --without-pip --system-site-packages '" +
+                             folder_.path("venv") + "' 2>/dev/null";
+    if (std::system(made.c_str()) != 0) GTEST_SKIP() << "no module venv";
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path("venv/lib"))) {
+      const std::string packages =
+          "venv/lib/" + entry.path().filename().string() + "/site-packages/";
+      folder_.write(packages + "kbench_two.pth", "import kbench_two\n");
+      folder_.write(packages + "kbench_two.py", kTwo);
+    }
+    setenv("KBENCH_PYTHON", folder_.path("venv/bin/python3").c_str(), 1);
+  }
+  void TearDown() override {
+    unsetenv("KBENCH_PYTHON");
+    OpponentTest::TearDown();
+  }
+
+  static constexpr char kTwo[] = R"(
+import importlib.abc, importlib.machinery, sys, time
+
+
+def compiled(module, mode):
+  import torch
+
+  class Compiled(torch.nn.Module):
+    def __init__(self):
+      super().__init__()
+      self.module, self.calls = module, 0
+
+    def forward(self, *inputs):
+      if mode == "max-autotune-no-cudagraphs":
+        raise RuntimeError("NoValidChoicesError: no choices to select")
+      self.calls += 1
+      time.sleep(0 if mode == "max-autotune" else 0.06)
+      return self.module(*inputs)
+
+  return Compiled()
+
+
+class Two(importlib.abc.MetaPathFinder):
+  def find_spec(self, name, path, target=None):
+    if name != "torch":
+      return None
+    sys.meta_path.remove(self)
+    spec = importlib.machinery.PathFinder.find_spec(name)
+    load = spec.loader.exec_module
+
+    def exec_module(torch):
+      load(torch)
+      torch.__version__ = "2.0"
+      torch.compile = compiled
+      torch.compiler = type("compiler", (), {"cudagraph_mark_step_begin": staticmethod(int)})
+
+    spec.loader.exec_module = exec_module
+    return spec
+
+
+sys.meta_path.insert(0, Two())
+)";
+};
+
+TEST_F(CompiledOpponentTest, ModesHaveNamesAndTheFastestOfThoseAskedForIsTimed) {
+  options_.opponent = opponent_from_name(
+      "best:torch.compile,torch.compile:max-autotune,torch.compile:max-autotune-no-cudagraphs");
+  for (int i = 0; i < 2; ++i) {  // The second trial knows the choice.
+    const Result result = run(right());
+    ASSERT_TRUE(result.correct()) << result.message;
+    EXPECT_EQ(result.baseline, name_of(options_.opponent));
+    EXPECT_EQ(result.opponent, "PyTorch 2.0, torch.compile:max-autotune, without TF32");
+    EXPECT_EQ(result.opponent_finding, "");
+    EXPECT_LT(result.baseline_ms, 40);
+    ASSERT_EQ(result.diagnostics.size(), 1u);
+    EXPECT_EQ(result.diagnostics[0].severity, "note");
+    EXPECT_THAT(result.diagnostics[0].message,
+                StartsWith("left out: the opponent torch.compile:max-autotune-no-cudagraphs cannot "
+                           "run the task: "));
+    EXPECT_THAT(result.diagnostics[0].message, HasSubstr("no choices to select"));
+  }
+}
+
+TEST_F(CompiledOpponentTest, TheFastestIsTimedAgainWhereItWasNotTheLast) {
+  options_.opponent = opponent_from_name("best:torch.compile:reduce-overhead,torch.compile,torch");
+  const Result result = run_module(module_of("level1/19"));
+  ASSERT_TRUE(result.correct()) << result.message;
+  EXPECT_EQ(result.opponent, "PyTorch 2.0, torch, without TF32");
+  EXPECT_LT(result.baseline_ms, 40);
+  EXPECT_EQ(result.diagnostics.size(), 0u);
+}
+
+TEST_F(CompiledOpponentTest, AModeIsTimedAloneWhereItIsAskedForAlone) {
+  options_.opponent = opponent_from_name("torch.compile:reduce-overhead");
+  const Result result = run(right());
+  ASSERT_TRUE(result.correct()) << result.message;
+  EXPECT_EQ(result.opponent, "PyTorch 2.0, torch.compile:reduce-overhead, without TF32");
+  EXPECT_GT(result.baseline_ms, 60);
+}
+
+TEST_F(CompiledOpponentTest, ThatFailsAloneIsTheHarnesssError) {
+  options_.opponent = opponent_from_name("torch.compile:max-autotune-no-cudagraphs");
+  const Result result = run(right());
+  EXPECT_EQ(name_of(result.verdict), "harness_error");
+  EXPECT_THAT(result.message,
+              HasSubstr("the opponent torch.compile:max-autotune-no-cudagraphs cannot run the "
+                        "task: its forward fails: RuntimeError: NoValidChoicesError"));
 }
 
 TEST_F(OpponentTest, WithoutPyTorchIsAnError) {

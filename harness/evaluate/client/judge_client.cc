@@ -190,7 +190,9 @@ JudgeClient::Outcome JudgeClient::run_once(const EvaluateRequest& request,
   };
   if (!judge_ || judge_->process().poll().ended) start(stop);
   const Limits& limits = request.options.limits;
-  Deadline deadline(2 * (limits.total_seconds + limits.extension_seconds()) + kJudgeSeconds);
+  const auto ways = static_cast<double>(request.options.opponent.ways.size());
+  Deadline deadline(2 * (limits.total_seconds + limits.extension_seconds()) + kJudgeSeconds +
+                    ways * kOpponentCompileSeconds);
   judge_->send_line(to_json(request));
   std::optional<Deadline> cancelling;
   bool told_of_others = false;

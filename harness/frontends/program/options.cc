@@ -65,6 +65,20 @@ Check task_dtypes() {
   return member_of(std::move(names));
 }
 
+Check opponents() {
+  const auto check = [](const std::string& name) -> std::string {
+    try {
+      opponent_from_name(name);
+      return "";
+    } catch (const Error& error) {
+      return error.message();
+    }
+  };
+  std::vector<std::string> words = {"eager", "best"};
+  words.insert(words.end(), pytorch_ways().begin(), pytorch_ways().end());
+  return {.find_mistake = check, .words = std::move(words)};
+}
+
 Check readable() {
   const auto check = [](const std::string& path) -> std::string {
     if (access(path.c_str(), R_OK) == 0) return "";
@@ -231,8 +245,9 @@ void MeasureOptions::add_to(Command app) {
       "recorded times, FILE or FILE:COLUMN, as kbench baseline --against takes it");
   group.add_setting("--opponent NAME", opponent,
                     "What is timed beside the candidate: eager, kbench's own baseline; or PyTorch "
-                    "by a python3 that has it: torch, torch.compile, best (the faster of the two)",
-                    member_of(names_to(Opponent::best)));
+                    "by a python3 that has it: torch, torch.compile, torch.compile:MODE, best (the "
+                    "faster of the first two), or best:A,B,... (the fastest of those)",
+                    opponents());
   group.add_setting("--tolerance RULE", tolerance,
                     "Rule for passing: kbench (scale-aware), or kernelbench (the original's)",
                     member_of(names_to(ToleranceRule::kernelbench)));
@@ -279,7 +294,7 @@ EvaluateOptions evaluate_options(const SizeOptions& size, const DeviceOptions& d
     options.recorded = recorded_times(measure.baseline);
   }
   options.opponent = opponent_from_name(measure.opponent);
-  if (options.recorded && options.opponent != Opponent::eager) {
+  if (options.recorded && options.opponent.is_pytorch()) {
     throw Error(ErrorCode::kInvalidArgument, "--baseline FILE and --opponent exclude each other");
   }
   options.plan = measure.plan;

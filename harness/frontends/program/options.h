@@ -16,6 +16,7 @@ namespace kbench::program {
 // Checks of a value.
 Check whole_number();      ///< that fits into uint64_t
 Check task_dtypes();       ///< a name of kTaskDTypes
+Check opponents();         ///< what opponent_from_name() takes
 Check readable();          ///< a readable file or folder
 Check readable_or_dash();  ///< the same, or "-"
 

@@ -319,9 +319,8 @@ std::string job_json(const Job& job, const std::vector<Result>& results,
                        .devices = {},
                        .preset = std::string(name_of(job.preset)),
                        .dtype = job.options.dtype,
-                       .baseline = job.options.recorded
-                                       ? job.options.recorded->label()
-                                       : std::string(name_of(job.options.opponent)),
+                       .baseline = job.options.recorded ? job.options.recorded->label()
+                                                        : name_of(job.options.opponent),
                        .done_before = job.done_before(),
                        .results = results,
                        .unusable = {},

@@ -14,6 +14,9 @@ namespace {
 /// For importing torch, and for what torch.compile makes.
 constexpr double kPrepareSeconds = 60;
 
+constexpr std::string_view kCompile = "torch.compile";
+
+/// The task's program through torch.compile; MODE stands for the mode.
 constexpr char kCompiled[] = R"(
 
 Eager = ModelNew
@@ -23,22 +26,67 @@ class ModelNew(torch.nn.Module):
   def __init__(self, *_):
     super().__init__()
     self.eager = Eager()
-    self.compiled = torch.compile(self.eager)
+    self.compiled = torch.compile(self.eager, mode="MODE")
 
   def forward(self, *inputs):
     return self.compiled(*inputs)
 )";
 
-/// The task's program as a candidate: its steps, one built-in kernel an operator, or PyTorch's.
-CandidateSource program_of(const TaskAt& key, Opponent mode) {
-  if (mode == Opponent::eager) {
+/// Where the mode replays CUDA graphs of its own. Inside a graph of kbench's the same kernels are
+/// launched without those, and are compiled before any is captured.
+constexpr char kWithGraphs[] = R"(
+
+Compiled = ModelNew
+
+
+class ModelNew(Compiled):
+  writes_over_outputs = True  # driver.py
+
+  def __init__(self, *_):
+    super().__init__()
+    self.plain = torch.compile(self.eager, mode="PLAIN")
+    self.plain_ran = not torch.cuda.is_available()
+
+  def forward(self, *inputs):
+    if torch.cuda.is_available() and torch.cuda.is_current_stream_capturing():
+      return self.plain(*inputs)
+    if not self.plain_ran:
+      self.plain(*inputs)
+      self.plain_ran = True
+    torch.compiler.cudagraph_mark_step_begin()
+    return self.compiled(*inputs)
+)";
+
+/// Modes with CUDA graphs, and those that make the same kernels without.
+constexpr std::pair<std::string_view, std::string_view> kGraphModes[] = {
+    {"reduce-overhead", "default"}, {"max-autotune", "max-autotune-no-cudagraphs"}};
+
+std::string replaced(std::string text, std::string_view what, std::string_view by) {
+  return text.replace(text.find(what), what.size(), by);
+}
+
+/// What follows PyTorch's program, to run it in this way.
+std::string compiled_in(std::string_view way) {
+  if (!way.starts_with(kCompile)) return "";
+  const bool named = way.size() > kCompile.size();
+  const std::string_view mode = named ? way.substr(kCompile.size() + 1) : "default";
+  std::string text = replaced(kCompiled, "MODE", mode);
+  for (const auto& [with_graphs, without] : kGraphModes) {
+    if (mode == with_graphs) text += replaced(kWithGraphs, "PLAIN", without);
+  }
+  return text;
+}
+
+/// The task's program as a candidate: PyTorch's, or its steps, one built-in kernel an operator.
+CandidateSource program_of(const TaskAt& key, const std::string& way) {
+  if (way.empty()) {
     const std::string steps = eager_candidate_yaml(find_task(key.task), *build_graph(key));
     CandidateSource source(std::map<std::string, std::string>{{"eager.yaml", steps}});
     source.manifest = "eager.yaml";
     return source;
   }
-  const std::string text = pytorch_module(find_task(key.task), *build_graph(key)) +
-                           (mode == Opponent::torch_compile ? kCompiled : "");
+  const std::string text =
+      pytorch_module(find_task(key.task), *build_graph(key)) + compiled_in(way);
   CandidateSource source(std::map<std::string, std::string>{{"pytorch.py", text}});
   source.manifest = "pytorch.py";
   return source;
@@ -46,8 +94,8 @@ CandidateSource program_of(const TaskAt& key, Opponent mode) {
 
 }  // namespace
 
-void OpponentRunner::prepare(RunnerSupply& supply, const TaskAt& key, Opponent mode) {
-  if (build_ && key_ == key && mode_ == mode) return;
+void OpponentRunner::prepare(RunnerSupply& supply, const TaskAt& key, const std::string& way) {
+  if (build_ && key_ == key && way_ == way) return;
   if (awaited_) {  // The candidate was refused before this was needed.
     try {
       wait_built();
@@ -56,7 +104,7 @@ void OpponentRunner::prepare(RunnerSupply& supply, const TaskAt& key, Opponent m
     }
   }
   client::EvaluateRequest request;
-  request.candidate = program_of(key, mode);
+  request.candidate = program_of(key, way);
   request.options.preset = key.preset;
   request.options.overrides = key.variables;
   request.options.dtype = key.dtype;
@@ -68,7 +116,7 @@ void OpponentRunner::prepare(RunnerSupply& supply, const TaskAt& key, Opponent m
     hand_over_ns = 0;
   }
   key_ = key;
-  mode_ = mode;
+  way_ = way;
   slab_ = {};
   awaited_ = true;
   build_->begin();
@@ -80,12 +128,24 @@ ErrorCode code_of(const runner::Refused& refused) {
 
 /// What it cannot run is no fault of the candidate's.
 void OpponentRunner::fail(const runner::Refused& refused) {
+  const std::string words = words_of(refused);
+  drop();
+  throw RunnerFailure{RunnerFailure::Kind::ended, code_of(refused), words};
+}
+
+void OpponentRunner::drop() {
   build_.reset();
-  throw RunnerFailure{RunnerFailure::Kind::ended, code_of(refused), words_of(refused)};
+  slab_ = {};
+  way_.reset();
+  awaited_ = false;
+}
+
+std::string OpponentRunner::name() const {
+  return "the opponent " + (python_ ? way_.value_or("torch") : name_of(Opponent{}));
 }
 
 std::string OpponentRunner::words_of(const runner::Refused& refused) const {
-  return "the opponent " + std::string(name_of(mode_)) + " cannot run the task: " + refused.message;
+  return name() + " cannot run the task: " + refused.message;
 }
 
 void OpponentRunner::wait_built() {
@@ -96,20 +156,21 @@ void OpponentRunner::wait_built() {
     built = build_->built(built_, refused);
   } catch (const RunnerFailure& failure) {
     if (failure.code != ErrorCode::kUnsupported) throw;
-    build_.reset();
-    throw Error(ErrorCode::kUnsupported,
-                "the opponent " + std::string(name_of(mode_)) + ": " + failure.message);
+    const std::string words = name() + ": " + failure.message;
+    drop();
+    throw Error(ErrorCode::kUnsupported, words);
   }
-  if (built && mode_ == Opponent::torch_compile && built_.version.starts_with("PyTorch 1.")) {
-    build_.reset();
-    throw Error(ErrorCode::kUnsupported, "the opponent " + std::string(name_of(mode_)) + ": " +
-                                             shown(built_.version, 60) +
-                                             " has no torch.compile, which came with PyTorch 2");
+  if (built && way_->starts_with(kCompile) && built_.version.starts_with("PyTorch 1.")) {
+    const std::string words = name() + ": " + shown(built_.version, 60) +
+                              " has no torch.compile, which came with PyTorch 2";
+    way_.reset();  // The process is well, and takes another way.
+    throw Error(ErrorCode::kUnsupported, words);
   }
   if (built) return;
   if (refused.verdict == Verdict::unsupported) {  // The device lacks what it needs.
-    build_.reset();
-    throw Error(ErrorCode::kUnsupported, words_of(refused));
+    const std::string words = words_of(refused);
+    drop();
+    throw Error(ErrorCode::kUnsupported, words);
   }
   fail(refused);
 }
@@ -174,14 +235,21 @@ vulkan::Region OpponentRunner::output(int call, size_t i) const {
   return slab_.tensor(static_cast<size_t>(call) * outputs_ + i);
 }
 
-std::optional<Opponent> Opponents::faster(const TaskAt& key) const {
-  const auto found = std::ranges::find(faster_, key, &std::pair<TaskAt, Opponent>::first);
-  return found == faster_.end() ? std::nullopt : std::optional(found->second);
+const Opponents::Choice* Opponents::choice(const TaskAt& key, const Opponent& asked) const {
+  const auto found = std::ranges::find_if(
+      choices_, [&](const Choice& each) { return each.key == key && each.asked == asked; });
+  return found == choices_.end() ? nullptr : &*found;
+}
+
+std::string Opponents::too_slow(const TaskAt& key, const std::string& way) const {
+  const auto found = std::ranges::find_if(
+      too_slow_, [&](const TooSlow& each) { return each.key == key && each.way == way; });
+  return found == too_slow_.end() ? "" : found->message;
 }
 
 std::string OpponentRunner::text() const {
   if (!python()) return "kbench's own kernels in " + std::string(name_of(key_.dtype));
-  return built_.version + ", " + std::string(name_of(mode_));
+  return built_.version + ", " + way_.value();
 }
 
 }  // namespace kbench::judge

@@ -3,7 +3,6 @@
 // truth, and only reported.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,7 +13,7 @@
 #include "harness/measure/judge/runner_supply.h"
 #include "harness/measure/judge/slab.h"
 #include "harness/measure/judge/task_memory.h"
-#include "kbench/evaluate.h"
+#include "kbench/result.h"
 #include "kbench/task.h"
 
 namespace kbench::judge {
@@ -25,16 +24,21 @@ ErrorCode code_of(const runner::Refused& refused);
 /// One opponent's program, in a runner that is kept from task to task.
 class OpponentRunner {
  public:
-  /// Starts it, or has it take another task; does not wait. `mode`: not best. Throws RunnerFailure.
-  void prepare(RunnerSupply& supply, const TaskAt& key, Opponent mode);
+  explicit OpponentRunner(bool python) : python_(python) {}
+
+  /// Starts it, or has it take another task or way; does not wait. `way`: of pytorch_ways(), empty
+  /// where it is not PyTorch. Throws RunnerFailure.
+  void prepare(RunnerSupply& supply, const TaskAt& key, const std::string& way);
   /// Waits until it is ready, and gives it memory: the task's inputs, and the candidate's own where
-  /// that is called several times. Throws Error (kUnsupported) where PyTorch, or a feature
-  /// of the device, is not to be had, RunnerFailure where it cannot run the task.
+  /// that is called several times. Throws Error (kUnsupported) where PyTorch, this way of it, or a
+  /// feature of the device, is not to be had, RunnerFailure where it cannot run the task.
   void attach(SlabStore& store, const TaskMemory& task, const runner::Built* candidate,
               const Slab& candidates_memory);
 
   /// Waits until it has given back what it has imported; attach() comes again.
   void release_memory();
+  /// Ends its process, after a failure: prepare() starts it anew.
+  void drop();
 
   RunnerProcess& runner() { return build_->runner(); }
   /// Of its process, where the candidate's times are taken from outside, too; 0: not measured yet.
@@ -43,16 +47,20 @@ class OpponentRunner {
   vulkan::Region output(int call, size_t i) const;
   /// "PyTorch 2.11.0, torch.compile"
   std::string text() const;
-  Opponent mode() const { return mode_; }
+  /// "the opponent torch.compile"
+  std::string name() const;
+  /// The way that was prepared last; none after a failure.
+  const std::optional<std::string>& way() const { return way_; }
   /// Whether it is PyTorch; else it is kbench's own kernels, which store the task's halves.
-  bool python() const { return mode_ != Opponent::eager; }
+  bool python() const { return python_; }
 
  private:
   void wait_built();
   [[noreturn]] void fail(const runner::Refused& refused);
   std::string words_of(const runner::Refused& refused) const;
 
-  Opponent mode_ = Opponent::torch;
+  bool python_;
+  std::optional<std::string> way_;
   TaskAt key_;
   std::unique_ptr<CandidateBuild> build_;
   runner::Built built_;
@@ -61,26 +69,46 @@ class OpponentRunner {
   bool awaited_ = false;
 };
 
-/// Those of a judge, and which is the faster of two for each task.
+/// Those of a judge: one process for all ways of PyTorch, which takes one after another, and one
+/// for kbench's own kernels; and what is known of the ways for each task.
 class Opponents {
  public:
-  OpponentRunner& of(Opponent mode) { return runners_[mode]; }
+  OpponentRunner& of(const Opponent& asked) { return asked.is_pytorch() ? torch_ : own_; }
   void release_memory() {
-    for (auto& [mode, runner] : runners_) runner.release_memory();
+    torch_.release_memory();
+    own_.release_memory();
   }
   /// After a failure: the next trial starts them anew.
-  void drop() { runners_.clear(); }
-  /// Of Opponent::best for this task, if that is known.
-  std::optional<Opponent> faster(const TaskAt& key) const;
-  void note_faster(const TaskAt& key, Opponent mode) { faster_.emplace_back(key, mode); }
-  /// Why this machine's PyTorch cannot compile; empty while that is not known.
-  const std::string& no_compile() const { return no_compile_; }
-  void note_no_compile(const std::string& why) { no_compile_ = why; }
+  void drop() {
+    torch_.drop();
+    own_.drop();
+  }
+
+  /// The fastest of the ways that are asked for, and why others could not be timed.
+  struct Choice {
+    TaskAt key;
+    Opponent asked;
+    std::string way;
+    std::vector<std::string> left_out;
+  };
+  /// Null where it is not known yet.
+  const Choice* choice(const TaskAt& key, const Opponent& asked) const;
+  void note(Choice choice) { choices_.push_back(std::move(choice)); }
+  /// What a way that took too long for a task said: it is not tried again. Empty for all others.
+  std::string too_slow(const TaskAt& key, const std::string& way) const;
+  void note_too_slow(const TaskAt& key, const std::string& way, const std::string& message) {
+    too_slow_.push_back({key, way, message});
+  }
 
  private:
-  std::map<Opponent, OpponentRunner> runners_;
-  std::vector<std::pair<TaskAt, Opponent>> faster_;
-  std::string no_compile_;
+  struct TooSlow {
+    TaskAt key;
+    std::string way, message;
+  };
+
+  OpponentRunner torch_{true}, own_{false};
+  std::vector<Choice> choices_;
+  std::vector<TooSlow> too_slow_;
 };
 
 }  // namespace kbench::judge

@@ -571,8 +571,8 @@ void RunnerSupply::make_task_ahead() {
   const vulkan::DeviceSnapshot& snapshot = device_->snapshot();
   // PyTorch's processes hold about as much as the task each.
   const EvaluateOptions& options = build.request().options;
-  const uint64_t holders = 1 + (build.kind() == RunnerKind::torch ? 1 : 0) +
-                           (options.opponent != Opponent::eager ? 1 : 0);
+  const uint64_t holders =
+      1 + (build.kind() == RunnerKind::torch ? 1 : 0) + (options.opponent.is_pytorch() ? 1 : 0);
   const uint64_t needed = holders * trial::required_bytes(build.graph(), snapshot) +
                           snapshot.device_local_bytes / kReserve;
   if (needed > device_->available_bytes() + store_->bytes()) {

@@ -179,8 +179,8 @@ BracketedRun Sampler::run_candidate(const runner::Pass& pass, double seconds) {
   return taken;
 }
 
-BracketedRun Sampler::run_opponent() {
-  const runner::Run request{.seconds = kHarnessSeconds,
+BracketedRun Sampler::run_opponent(double seconds) {
+  const runner::Run request{.seconds = seconds,
                             .calls = own_clock_ || !opponent_->python() ? 1 : calls_,
                             .capture = capture_,
                             .own_clock = own_clock_};
@@ -189,7 +189,7 @@ BracketedRun Sampler::run_opponent() {
                    own_clock_ ? 0 : opponent_hand_over_ns_);
   } catch (const runner::Refused& refused) {  // It is not the candidate's fault.
     throw RunnerFailure{RunnerFailure::Kind::ended, code_of(refused),
-                        "the opponent cannot run the task: " + refused.message};
+                        opponent_->name() + " cannot run the task: " + refused.message};
   }
 }
 

@@ -27,6 +27,12 @@ struct CandidateMemory {
   uint64_t slab_bytes() const { return slab.layout().bytes(); }
 };
 
+/// The limit of kbench's own work on the device: generous, as software devices compile on first
+/// use.
+inline constexpr double kHarnessSeconds = 300;
+/// What the judge waits beyond a runner's own limit, for submission and the answer.
+inline constexpr double kAnswerSeconds = 5;
+
 /// What is timed in the baseline's place (opponent.h).
 class OpponentRunner;
 
@@ -83,7 +89,7 @@ class Sampler {
     own_clock_ = own_clock;
   }
   /// One run of the opponent alone, on the last sample's inputs.
-  BracketedRun run_opponent();
+  BracketedRun run_opponent(double seconds = kHarnessSeconds);
   /// What is wrong with the opponent's outputs of the last call that was checked, by the
   /// candidate's checks; nothing if they are right.
   std::optional<Finding> check_opponent(Checks& checks);
@@ -157,11 +163,5 @@ class Sampler {
   double candidate_hand_over_ns_ = 0, opponent_hand_over_ns_ = 0;
   BracketedRun baseline_run_, opponent_run_, candidate_run_;
 };
-
-/// The limit of kbench's own work on the device: generous, as software devices compile on first
-/// use.
-inline constexpr double kHarnessSeconds = 300;
-/// What the judge waits beyond a runner's own limit, for submission and the answer.
-inline constexpr double kAnswerSeconds = 5;
 
 }  // namespace kbench::judge

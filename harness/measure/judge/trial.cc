@@ -51,6 +51,11 @@ std::vector<BracketedRun> hand_overs(HandOver hand_over, int runs) {
   return taken;
 }
 
+/// Whether an opponent gave no answer in its time, by its runner's word or the judge's clock.
+bool is_late(const RunnerFailure& failure) {
+  return failure.kind == RunnerFailure::Kind::timeout || failure.code == ErrorCode::kTimeout;
+}
+
 /// Whether the finding is about the values of outputs.
 bool of_values(const Finding& finding) {
   return finding.verdict != Verdict::out_of_bounds && finding.verdict != Verdict::input_modified &&
@@ -140,7 +145,7 @@ TrialEnd Trial::run(Result& result) {
     }
     if (end_.baseline_failed) {
       refuse(Verdict::harness_error,
-             (opponents_.empty() ? "the baseline's runner: " : "the opponent or the baseline: ") +
+             (opponent_ ? "the opponent or the baseline: " : "the baseline's runner: ") +
                  failure.message);
       return end_;
     }
@@ -216,7 +221,7 @@ bool Trial::build() {
       lacks_memory = true;
     }
   }
-  prepare_opponents();
+  prepare_opponent();
   runner::Refused refused;
   candidate().leave_for(context_.others);
   const bool built = build_.built(built_, refused);
@@ -278,10 +283,9 @@ void Trial::try_lane() {
   };
   const double candidates_ns =
       median_ns(hand_overs([&] { return sampler_->hand_over(kHarnessSeconds); }, kRuns));
-  for (OpponentRunner* each : opponents_) {
-    if (!each->python() || each->hand_over_ns > 0) continue;
-    sampler_->set_opponent(each, /*own_clock=*/false);
-    each->hand_over_ns =
+  if (opponent_ && opponent_->python() && opponent_->hand_over_ns == 0) {
+    sampler_->set_opponent(opponent_, /*own_clock=*/false);
+    opponent_->hand_over_ns =
         median_ns(hand_overs([&] { return sampler_->opponent_hand_over(kHarnessSeconds); }, kRuns));
   }
   sampler_->set_opponent(nullptr, false);
@@ -372,15 +376,15 @@ bool Trial::warm_up() {
   }
   lap("warm_up");
   choose_opponent();
-  if (!opponents_.empty()) {
+  if (opponent_) {
     if (const auto finding = sampler_->check_opponent(*checks_)) {
       result_->opponent_finding = finding->message;
     }
   }
-  const bool python = !opponents_.empty() && opponents_.front()->python();
+  const bool python = opponent_ && opponent_->python();
   if ((from_outside() || python) && !choose_calls()) return false;
-  if (opponents_.empty()) return true;
-  result_->opponent = opponents_.front()->text();
+  if (!opponent_) return true;
+  result_->opponent = opponent_->text();
   if (python && sampler_->opponent_captured()) result_->opponent += ", captured";
   if (python) {
     result_->opponent += ", without TF32";
@@ -402,7 +406,7 @@ bool Trial::choose_calls() {
   // As many as fill the opponent's runs where it is a module, too: a candidate that computes
   // several calls as one would have more of them, and the opponent a graph so large that its runs
   // of one call take longer.
-  const bool twin = !opponents_.empty() && opponents_.front()->python();
+  const bool twin = opponent_ && opponent_->python();
   double theirs = from_outside() ? sampler_->candidate_run().call_ns() : opponent_ns_;
   double one = twin ? opponent_ns_ : theirs;
   bool capture = false;
@@ -441,77 +445,122 @@ bool Trial::choose_calls() {
   return true;
 }
 
-void Trial::prepare_opponents() {
+void Trial::prepare_opponent() {
   if (!with_opponent()) return;
   at_baseline_ = true;
-  std::vector<Opponent> modes = {options_.opponent};
-  if (options_.opponent == Opponent::best) {
-    const auto faster = context_.opponents.faster(build_.key());
-    const bool one = !context_.opponents.no_compile().empty();
-    modes = faster ? std::vector{*faster}
-            : one  ? std::vector{Opponent::torch}
-                   : std::vector{Opponent::torch, Opponent::torch_compile};
+  ways_ = options_.opponent.ways;
+  if (const auto* known = context_.opponents.choice(build_.key(), options_.opponent)) {
+    ways_ = {known->way};
+    left_out_ = known->left_out;
   }
-  for (const Opponent mode : modes) {
-    opponents_.push_back(&context_.opponents.of(mode));
-    opponents_.back()->prepare(context_.supply, build_.key(), mode);
-  }
+  if (ways_.empty()) ways_ = {""};  // kbench's own kernels.
+  opponent_ = &context_.opponents.of(options_.opponent);
+  opponent_->prepare(context_.supply, build_.key(), ways_.front());
   at_baseline_ = false;
+}
+
+/// Does a step of timing the opponent in a way. Where it cannot run the task so, and others are
+/// left, it is left out; else that is thrown.
+bool Trial::works(const std::string& way, const std::function<void()>& step) {
+  std::string why;
+  try {
+    step();
+    return true;
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kUnsupported || ways_.size() == 1) throw;
+    why = error.message();
+  } catch (const RunnerFailure& failure) {
+    const bool of_the_way = is_late(failure) || (failure.code == ErrorCode::kInternal &&
+                                                 failure.kind == RunnerFailure::Kind::ended);
+    if (!of_the_way || ways_.size() == 1) throw;
+    opponent_->drop();
+    why = failure.message;
+  }
+  left_out_.push_back(why);
+  std::erase(ways_, way);
+  return false;
+}
+
+void Trial::attach_opponent(const std::string& way) {
+  const std::string known = context_.opponents.too_slow(build_.key(), way);
+  if (!known.empty()) {
+    throw RunnerFailure{RunnerFailure::Kind::timeout, ErrorCode::kTimeout, known};
+  }
+  opponent_->prepare(context_.supply, build_.key(), way);
+  try {
+    opponent_->attach(context_.store, *task(), from_outside() ? &built_ : nullptr, memory_.slab);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kOutOfMemory) throw;
+    throw RunnerFailure{RunnerFailure::Kind::ended, error.code(),
+                        "the opponent's outputs have no memory: " + error.message()};
+  }
 }
 
 /// What the opponent takes counts in no limit of the candidate's.
-void Trial::attach_opponents() {
-  at_baseline_ = true;
-  deadline_.passed();
-  const bool best = options_.opponent == Opponent::best;
-  std::erase_if(opponents_, [&](OpponentRunner* each) {
-    try {
-      each->attach(context_.store, *task(), from_outside() ? &built_ : nullptr, memory_.slab);
-      return false;
-    } catch (const Error& error) {
-      if (error.code() == ErrorCode::kOutOfMemory) {
-        throw RunnerFailure{RunnerFailure::Kind::ended, error.code(),
-                            "the opponent's outputs have no memory: " + error.message()};
-      }
-      const bool other = best && each->mode() == Opponent::torch_compile;
-      if (error.code() != ErrorCode::kUnsupported || !other) throw;
-      context_.opponents.note_no_compile(error.message());
-      return true;
+void Trial::attach_opponent() {
+  if (opponent_) {
+    at_baseline_ = true;
+    deadline_.passed();
+    while (!works(ways_.front(), [&] { attach_opponent(ways_.front()); })) {
     }
-  });
-  if (best && !context_.opponents.no_compile().empty()) {
-    result_->diagnostics.push_back(
-        {"note", "", 0, 0, "torch is timed alone: " + context_.opponents.no_compile()});
+    deadline_.leave_out();
+    at_baseline_ = false;
   }
-  deadline_.leave_out();
-  at_baseline_ = false;
   lap("opponent");
 }
 
-/// Of two the faster by the best of a few runs: a draw between equals decides nothing.
-void Trial::choose_opponent() {
-  if (opponents_.empty()) return;
-  constexpr int kWarmUps = 2, kRuns = 5;
-  deadline_.passed();
-  std::vector<double> best;
-  for (OpponentRunner* each : opponents_) {
-    sampler_->set_opponent(each, /*own_clock=*/each->python() && !from_outside());
-    // The trusted process's hand-over counts for both: equal ones then cancel.
-    if (each->python()) sampler_->take_off(each->hand_over_ns, each->hand_over_ns);
-    for (int run = 0; run < kWarmUps; ++run) sampler_->run_opponent();  // The first compiles.
-    double least = sampler_->run_opponent().call_ns();
-    for (int run = 1; opponents_.size() > 1 && run < kRuns; ++run) {
-      least = std::min(least, sampler_->run_opponent().call_ns());
-    }
-    best.push_back(least);
+/// Nanoseconds of one call, the least of so many runs; the last way that was attached is timed.
+double Trial::time_opponent(const std::string& way, int runs) {
+  if (opponent_->way() != way) attach_opponent(way);
+  sampler_->set_opponent(opponent_, /*own_clock=*/opponent_->python() && !from_outside());
+  // The trusted process's hand-over counts for both: equal ones then cancel.
+  if (opponent_->python()) {
+    sampler_->take_off(opponent_->hand_over_ns, opponent_->hand_over_ns);
   }
-  opponent_ns_ = *std::ranges::min_element(best);
-  if (opponents_.size() > 1) {
-    const bool second = best[1] < best[0];
-    opponents_ = {opponents_[second ? 1 : 0]};
-    context_.opponents.note_faster(build_.key(), opponents_.front()->mode());
-    sampler_->set_opponent(opponents_.front(), !from_outside());
-    sampler_->take_off(opponents_.front()->hand_over_ns, opponents_.front()->hand_over_ns);
+  try {
+    sampler_->run_opponent(client::kOpponentCompileSeconds);
+  } catch (const RunnerFailure& failure) {
+    if (!is_late(failure)) throw;
+    const std::string late = opponent_->name() + " took longer than " +
+                             number_text(client::kOpponentCompileSeconds) +
+                             " s for its first run, in which it compiles";
+    context_.opponents.note_too_slow(build_.key(), way, late);
+    throw RunnerFailure{RunnerFailure::Kind::timeout, ErrorCode::kTimeout, late};
+  }
+  sampler_->run_opponent();
+  double least = std::numeric_limits<double>::infinity();
+  for (int run = 0; run < runs; ++run) {
+    least = std::min(least, sampler_->run_opponent().call_ns());
+  }
+  return least;
+}
+
+/// Of several ways the fastest by the best of a few runs: a draw between equals decides nothing.
+/// One process takes one after another, so that only one of them holds the device's memory.
+void Trial::choose_opponent() {
+  if (!opponent_) return;
+  constexpr int kRuns = 5;
+  deadline_.passed();
+  const bool several = ways_.size() > 1;
+  opponent_ns_ = std::numeric_limits<double>::infinity();
+  std::string fastest;
+  for (const std::string& way : std::vector(ways_)) {
+    double ns = 0;
+    if (!works(way, [&] { ns = time_opponent(way, several ? kRuns : 1); })) continue;
+    if (ns >= opponent_ns_) continue;
+    opponent_ns_ = ns;
+    fastest = way;
+  }
+  if (several) {
+    ways_ = {fastest};
+    if (opponent_->way() != fastest) time_opponent(fastest, 1);
+  }
+  if (options_.opponent.ways.size() > 1 &&
+      !context_.opponents.choice(build_.key(), options_.opponent)) {
+    context_.opponents.note({build_.key(), options_.opponent, fastest, left_out_});
+  }
+  for (const std::string& each : left_out_) {
+    result_->diagnostics.push_back({"note", "", 0, 0, "left out: " + each});
   }
   deadline_.leave_out();
   lap("opponent");
@@ -575,7 +624,7 @@ bool Trial::sample() {
     recorded_ns = 1e6 * options_.recorded->time_of(*result_);
   }
   const int calls = from_outside() ? sampler_->calls() : 0;
-  const bool twin = !recorded_ns && !opponents_.empty() && opponents_.front()->python();
+  const bool twin = !recorded_ns && opponent_ && opponent_->python();
   trial::CallSampling sampling(trial::resolve_plan(options_.plan, software), recorded_ns, calls,
                                build_.key().dtype, twin);
   trial::RoleSchedule schedule;

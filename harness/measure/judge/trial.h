@@ -117,14 +117,17 @@ class Trial {
   /// in a task of halves, kbench's own kernels in the task's type, as the truth is computed in
   /// float32.
   bool with_opponent() const {
-    const bool other = options_.opponent != Opponent::eager || is_half(options_.dtype);
+    const bool other = options_.opponent.is_pytorch() || is_half(options_.dtype);
     return other && !options_.recorded && !looks_closer();
   }
   bool looks_closer() const {
     return request_.values_only || request_.inspect_seed || request_.profile_runs;
   }
-  void prepare_opponents();
-  void attach_opponents();
+  void prepare_opponent();
+  void attach_opponent();
+  void attach_opponent(const std::string& way);
+  double time_opponent(const std::string& way, int runs);
+  bool works(const std::string& way, const std::function<void()>& step);
   void choose_opponent();
   /// For the candidate's answer in this stage.
   TimeLimit limit() const;
@@ -181,8 +184,10 @@ class Trial {
   CandidateMemory memory_;
   std::optional<Redzones> redzones_;
   std::optional<Sampler> sampler_;
-  double opponent_ns_ = 0;                  ///< of one call, before any is captured
-  std::vector<OpponentRunner*> opponents_;  ///< the one that is timed, or both to choose from
+  double opponent_ns_ = 0;              ///< of one call, before any is captured
+  OpponentRunner* opponent_ = nullptr;  ///< what is timed in the baseline's place, if anything
+  /// The ways that it may be timed in, one at last, and what is said of those that cannot be.
+  std::vector<std::string> ways_, left_out_;
   std::optional<Checks> checks_;
   double max_error_ = 0;
   double candidate_ms_at_most_ = 0;  ///< by the interval of its median

@@ -112,9 +112,8 @@ uint64_t Trial::make_room(uint64_t bytes) {
 /// PyTorch's processes take memory of their own: inputs, parameters, outputs, and what their
 /// kernels work in, by about as much as the baseline's. Does not wait for it: it may be enough.
 void Trial::leave_room_for_torch() {
-  const auto python = [](const OpponentRunner* each) { return each->python(); };
-  const auto processes =
-      static_cast<size_t>(std::ranges::count_if(opponents_, python)) + (from_outside() ? 1 : 0);
+  const bool opponent = opponent_ && opponent_->python();
+  const uint64_t processes = (opponent ? 1 : 0) + (from_outside() ? 1 : 0);
   if (processes == 0 || context_.device.snapshot().software()) return;
   constexpr uint64_t kContext = uint64_t{1} << 30;
   const uint64_t own =
@@ -142,7 +141,7 @@ void Trial::allocate() {
   task()->finish(context_.device, alone() ? nullptr : &context_.supply.baseline());
   at_baseline_ = false;
   lap("task");
-  attach_opponents();
+  attach_opponent();
 }
 
 }  // namespace kbench::judge

@@ -17,7 +17,7 @@ namespace {
 /// What a speedup is against, the number included: another number is another experiment.
 std::string baseline_name(const TaskAt& at, const EvaluateOptions& options) {
   const std::optional<RecordedTimes>& recorded = options.recorded;
-  if (!recorded) return std::string(name_of(options.opponent));
+  if (!recorded) return name_of(options.opponent);
   char text[32];
   const char* end = std::to_chars(text, text + sizeof text, recorded->time_of(at)).ptr;
   return std::string(text, static_cast<size_t>(end - text)) + " ms, " + recorded->label();

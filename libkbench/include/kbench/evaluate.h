@@ -68,7 +68,7 @@ struct EvaluateOptions {
   std::optional<RecordedTimes> recorded = {};
   /// What is timed in the same samples, where no recorded times are. All but eager take a python3
   /// with PyTorch (docs/modelnew.md); without one every evaluation throws kUnsupported.
-  Opponent opponent = Opponent::eager;
+  Opponent opponent = {};
   SamplingPlan plan = {};
   Limits limits = {};
   /// A candidate that passes at preset smoke without overrides is also run at two other sizes of

@@ -5,6 +5,7 @@
 #include <iosfwd>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -172,14 +173,20 @@ class ResultWriter {
 
 /// What is timed beside a candidate in the same samples. The truth that its values are held to is
 /// the eager baseline's in any case.
-enum class Opponent {
-  eager,          ///< kbench's own baseline: one kernel an operator
-  torch,          ///< PyTorch, called operator by operator
-  torch_compile,  ///< the same through torch.compile
-  best,           ///< the faster of PyTorch's two, found once for each task
+struct Opponent {
+  /// Ways to run PyTorch's program of the task, of pytorch_ways() and in their order: the fastest
+  /// of them, found once for each task. None: kbench's own baseline, one kernel an operator.
+  std::vector<std::string> ways = {};
+  bool is_pytorch() const { return !ways.empty(); }
+  bool operator==(const Opponent&) const = default;
 };
 
-std::string_view name_of(Opponent opponent);         ///< "eager", "torch", "torch.compile", "best"
+/// "torch", operator by operator; "torch.compile"; "torch.compile:MODE" for each of its modes.
+std::span<const std::string_view> pytorch_ways();
+
+/// "eager"; one of pytorch_ways(); of several "best:torch,torch.compile:max-autotune", which for
+/// torch and torch.compile is "best".
+std::string name_of(const Opponent& opponent);
 Opponent opponent_from_name(std::string_view name);  ///< throws kInvalidArgument
 
 }  // namespace kbench

@@ -233,9 +233,11 @@ class Model:
                           for name, value in job["variables"].items()}  # fmt: skip
         self.shapes = [each["shape"] for each in job["calls"][0]["outputs"]]
         self.graphs, self.tried = {}, set()  # by the number of calls
-        self.reuses_outputs = False
         self.answer, self.has_run = None, False
         self.module = self.make()
+        # Said of PyTorch as the opponent, and believed of it alone: others are found out.
+        self.writes_over = getattr(self.module, "writes_over_outputs", False) is True
+        self.reuses_outputs = self.writes_over
         self.make_lazy_parameters()
         self.take_weights(memory.parameters)
         self.calls = [self.arguments(inputs) for inputs in memory.inputs]
@@ -372,7 +374,7 @@ class Model:
             captured.graph.replay()
         else:
             self.answer = None  # Its memory can be used again.
-            results = self.call(range(count))
+            results = self.call_over(count) if self.writes_over else self.call(range(count))
         if timed:
             clock.stop()
         if not captured:
@@ -422,16 +424,24 @@ class Model:
         results = self.call_once(calls)
         return self.call_once(calls) if results is None else results
 
+    def call_over(self, count):
+        """Of a module that writes over its outputs the last one's stand for all: copies would be
+        timed with it."""
+        for call in range(count):
+            result = self.memory.plain(self.checked(self.module(*self.calls[call])), call)
+        return [result] * count
+
     def call_once(self, calls):
         """None where the module is found to return memory again that it has returned before, over
         the outputs of another call: from then on outputs are copied."""
         results, spans = [], Spans()
+        copies = self.reuses_outputs and not (self.writes_over and is_capturing())
         for call in calls:
             result = self.memory.plain(self.checked(self.module(*self.calls[call])), call)
-            if self.reuses_outputs:
+            if copies:
                 result = [output.clone() for output in result]
             elif any(spans.meet(output) for output in result):
-                self.reuses_outputs = True
+                self.reuses_outputs, self.writes_over = True, False
                 return None
             else:
                 for output in result:
@@ -490,9 +500,20 @@ def start_clock():
     return DeviceClock() if DEVICE == "cuda" else HostClock()
 
 
+def is_capturing():
+    return DEVICE == "cuda" and torch.cuda.is_current_stream_capturing()
+
+
 def synchronise():
     if DEVICE == "cuda":
         torch.cuda.synchronize()
+
+
+def forget_compiled():
+    """What torch.compile made of the module before holds memory of its CUDA graphs."""
+    if "torch._dynamo" in sys.modules:
+        torch._dynamo.reset()
+    sys.modules.pop("model_new", None)
 
 
 def start(job):
@@ -526,6 +547,7 @@ class Driver:
             return start(request)
         if kind == "attach":
             self.model = self.memory = None
+            forget_compiled()
             if DEVICE == "cuda":  # Of another task: others need its memory.
                 gc.collect()
                 torch.cuda.empty_cache()

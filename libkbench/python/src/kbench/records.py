@@ -252,7 +252,8 @@ class Options:
     recorded: Optional[Mapping[str, str]] = None
     """{"file": ..., "column": ...}: times that speedups are against."""
     opponent: Optional[str] = None
-    """What is timed beside: "eager", "torch", "torch.compile" or "best", the faster of these two."""
+    """What is timed beside: "eager", "torch", "torch.compile", "torch.compile:MODE", "best" (the
+    faster of torch and torch.compile), or "best:A,B", the fastest of those that it names."""
     plan: Plan = Plan()
     limits: Limits = Limits()
     validate: bool = False
