@@ -112,11 +112,12 @@ void TorchHost::start(vulkan::Device& device) {
     order["filter"] = hex_of(program_of_python_filter());
     order["seccomp"] = SYS_seccomp;
   }
-  process_ = python_.start_torch({.script = with_loader(driver_script()),
-                                  .device_uuid = gpu ? vulkan::to_string(snapshot.device_uuid) : "",
-                                  .host_bytes = kModuleMemory,
-                                  .architecture = architecture_,
-                                  .question = order.dump()});
+  process_ = python_.start_torch(
+      {.script = with_loader(std::string(kernel_names_script()) + std::string(driver_script())),
+       .device_uuid = gpu ? vulkan::to_string(snapshot.device_uuid) : "",
+       .host_bytes = kModuleMemory,
+       .architecture = architecture_,
+       .question = order.dump()});
   if (gpu) driver_ = std::make_unique<cuda::Driver>(snapshot.device_uuid);
 }
 

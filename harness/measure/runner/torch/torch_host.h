@@ -82,9 +82,10 @@ class TorchHost {
 
 // The Python that kbench runs for a ModelNew, as text inside the library.
 
-std::string_view load_module_script();  ///< load_module.py
-std::string_view driver_script();       ///< driver.py
-std::string_view precompile_script();   ///< precompile.py
+std::string_view load_module_script();   ///< load_module.py
+std::string_view kernel_names_script();  ///< kernel_names.py
+std::string_view driver_script();        ///< driver.py
+std::string_view precompile_script();    ///< precompile.py
 
 /// Both of the latter load a module in the same way.
 inline std::string with_loader(std::string_view script) {

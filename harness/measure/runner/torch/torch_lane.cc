@@ -227,7 +227,7 @@ double TorchLane::run_empty(double seconds) {
   return ns;
 }
 
-/// By PyTorch's profiler in the module's process: its word, and that of the candidate's code.
+/// By the module's process: its word, and that of the candidate's code.
 Profiled TorchLane::profile(double seconds) {
   if (peers_) peers_->give_inputs(1, kCopySeconds);
   const Json answer = channel_.ask({{"do", "profile"}}, seconds).answer;
