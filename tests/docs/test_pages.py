@@ -48,6 +48,20 @@ class Pages(unittest.TestCase):
             if page.startswith("docs/") and page != "docs/README.md":
                 self.assertIn(f"]({page[len('docs/'):]})", index.replace("\n", " "))
 
+    def test_the_programs_of_the_first_release_are_those_of_the_table(self):
+        source = pages.read("levels/first_release.cc")
+        programs = ["/".join(each) for each in re.findall(r"{{(\d), (\d+)}, ", source)]
+        section = pages.read("docs/kernelbench.md").split("## Its first release\n")[1]
+        rows = re.findall(r"^\| (\d/[\d/, to]+) \|", section.split("\n## ")[0], re.MULTILINE)
+        told = []
+        for row in rows:
+            for part in row.split(", "):
+                first, _, last = part.partition(" to ")
+                level, number = map(int, first.split("/"))
+                end = int(last.split("/")[1]) if last else number
+                told += [f"{level}/{each}" for each in range(number, end + 1)]
+        self.assertEqual(sorted(told), sorted(programs))
+
     def test_files_that_are_named_exist(self):
         names = {os.path.basename(path) for path in pages.tracked()}
         folders = "libkbench|levels|reference|harness|tests|benchmarks"

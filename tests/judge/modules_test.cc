@@ -54,6 +54,31 @@ TEST_F(ModuleTest, MayHaveLazyWeightsAndSuchMadeInInferenceMode) {
   }
 }
 
+/// level1/100 has a single column there.
+TEST_F(ModuleTest, ThatFailsAtV0IsToldWhatTheFirstReleaseHad) {
+  const auto hinge = [](const std::string& targets) {
+    return "import torch\n"
+           "class ModelNew(torch.nn.Module):\n"
+           "  def forward(self, predictions, targets):\n"
+           "    return (1 - predictions * targets" +
+           targets + ").clamp(min=0).mean()\n";
+  };
+  for (const char* preset : {"v0", "smoke"}) {
+    options_.preset = preset;
+    end_evaluator();
+    const Result right = judged("level1/100", hinge(""));
+    EXPECT_EQ(name_of(right.verdict), "passed") << right.message;
+    EXPECT_TRUE(right.diagnostics.empty());
+  }
+  options_.preset = "v0";
+  end_evaluator();
+  const Result wrong = judged("level1/100", hinge("[:, None]"));
+  EXPECT_TRUE(is_about_values(wrong.verdict)) << wrong.message;
+  ASSERT_EQ(wrong.diagnostics.size(), 1u);
+  EXPECT_EQ(wrong.diagnostics[0].severity, "note");
+  EXPECT_THAT(wrong.diagnostics[0].message, HasSubstr("its targets are a column, not a vector"));
+}
+
 TEST_F(ModuleTest, WithCudaCodeIsUnsupportedWhereThereIsNoCuda) {
   const Result result =
       judged("level1/19",

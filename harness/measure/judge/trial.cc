@@ -157,7 +157,22 @@ TrialEnd Trial::run(Result& result) {
   }
   end_.lacked_memory =
       result.verdict == Verdict::out_of_memory && build_.kind() == runner::RunnerKind::torch;
+  tell_first_release();
   return end_;
+}
+
+/// A module that fails may have been written for a program that the task no longer has.
+void Trial::tell_first_release() {
+  if (build_.kind() != runner::RunnerKind::torch || result_->preset != name_of(Preset::v0)) return;
+  const Verdict verdict = result_->verdict;
+  const std::string_view was = first_release(result_->task);
+  const bool of_the_program = is_about_values(verdict) || verdict == Verdict::invalid_candidate ||
+                              verdict == Verdict::crashed;
+  if (was.empty() || !of_the_program) return;
+  result_->diagnostics.push_back(
+      {"note", "", 0, 0,
+       "KernelBench's first release, v0, had another program here: " + std::string(was) +
+           ". What was written for it fails on this task"});
 }
 
 void Trial::steps() {

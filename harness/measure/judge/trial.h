@@ -158,6 +158,7 @@ class Trial {
   bool refuse(const runner::Refused& refused);
   bool refuse(Finding finding);
   bool refuse_late();
+  void tell_first_release();
   void stage(const char* name);
   void lap(const char* name);
   void lap_stage();

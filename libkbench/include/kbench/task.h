@@ -156,6 +156,10 @@ std::string init_inputs(const TaskId& task);
 /// bias_shape = (64,)".
 std::string init_inputs_text(const TaskId& task, const Variables& variables);
 
+/// How the task's program differed in KernelBench's first release, whose sizes preset v0 has: "it
+/// has a mean before its softmax". Empty where it was the same.
+std::string_view first_release(const TaskId& task);
+
 // Further sizes of a task, at which a candidate that is right in general is right too.
 
 /// Values to set in place of the task's own: at most two sets, the same for a task every time.
