@@ -144,7 +144,7 @@ TEST_F(DriverLaneTest, RunsACandidateOnTheJudgesMemory) {
   }
   EXPECT_EQ(made->run(true, 1), 0);  // no setup
   EXPECT_EQ(made->run_empty(1), 0);
-  EXPECT_THAT(made->profile(1).step_ns, SizeIs(2));
+  EXPECT_THAT(made->profile({.seconds = 1}).step_ns, SizeIs(2));
   ASSERT_FALSE(fake_.launches.empty());
   EXPECT_EQ(fake_.launches[0].shared_bytes, 65536u);
   EXPECT_EQ(fake_.dynamic_shared, 65536);

@@ -64,7 +64,7 @@ TEST(RunnerProtocol, EveryMessageSurvives) {
   survive(Attached{});
   survive(runner::Run{true, true, true, 10.5});
   survive(Ran{1e5, 2.25});
-  survive(Profile{2.5});
+  survive(Profile{2.5, false});
   survive(Profiled{{1e5, 0, 2.25}, {"", "copy", "relu"}});
   survive(Refused{Verdict::compile_error, "does not compile", diagnostics, true});
   survive(Failed{ErrorCode::kDeviceLost, "gone"});

@@ -29,8 +29,8 @@ std::vector<double> medians_ms(const std::vector<std::vector<double>>& runs_ns) 
 
 /// One run, step by step; nothing where the runner refuses, as `refused` then says.
 std::optional<runner::Profiled> profile_once(RunnerProcess& runner, double seconds,
-                                             runner::Refused& refused) {
-  runner.send(runner::Profile{seconds});
+                                             runner::Refused& refused, bool profiler = true) {
+  runner.send(runner::Profile{seconds, profiler});
   return runner.receive<runner::Profiled>(seconds + kAnswerSeconds, refused);
 }
 
@@ -135,7 +135,10 @@ void Trial::find_own_share() {
     if (software) candidate().release();
     for (int run = 0; run < (from_outside() ? 1 : kRuns); ++run) {
       runner::Refused refused;
-      auto answer = profile_once(candidate(), run_seconds(), refused);
+      // PyTorch's profiler takes five seconds to start, more than all of a trial: for what is not
+      // faster than the baseline they are not spent.
+      const bool profiler = result_->speedup.high > 1;
+      auto answer = profile_once(candidate(), run_seconds(), refused, profiler);
       if (!answer) break;
       if (from_outside()) library = std::move(answer->library);
       runs.push_back(std::move(answer->step_ns));

@@ -74,10 +74,10 @@ double DriverLane::run_empty(double seconds) {
   }
 }
 
-Profiled DriverLane::profile(double seconds) {
+Profiled DriverLane::profile(const Profile& request) {
   List& made = list(false);
   try {
-    return {made.list.profile(kMostProfiledSteps, seconds), {}};
+    return {made.list.profile(kMostProfiledSteps, request.seconds), {}};
   } catch (const cuda::StepError& error) {
     throw refused_by(error, made.plan);
   }

@@ -34,7 +34,7 @@ class DriverLane : public Lane {
   void attach(const ImportedMemory& memory) override;
   double run(bool setup, double seconds) override;
   double run_empty(double seconds) override;
-  Profiled profile(double seconds) override;
+  Profiled profile(const Profile& request) override;
 
  private:
   struct List {

@@ -37,7 +37,7 @@ class Lane {
   /// The same without the steps.
   virtual double run_empty(double seconds) = 0;
   /// Times of each of dispatch's steps, at most kMostProfiledSteps; of a module of its kernels.
-  virtual Profiled profile(double seconds) = 0;
+  virtual Profiled profile(const Profile& request) = 0;
 };
 
 /// Something that can be recorded into a command list, on the judge's memory: a candidate or a

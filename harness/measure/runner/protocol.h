@@ -256,7 +256,8 @@ struct Forgotten {
 /// Times each of dispatch's steps. The sum differs from a Run, as timestamps separate the steps.
 struct Profile {
   static constexpr MessageKind kKind = MessageKind::profile;
-  double seconds = 0;  ///< after which the runner gives up
+  double seconds = 0;    ///< after which the runner gives up
+  bool profiler = true;  ///< of a module: by PyTorch's profiler, where nothing faster will do
 };
 
 /// The most entries of Profiled::step_ns; the last one holds all further steps.

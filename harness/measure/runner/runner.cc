@@ -405,7 +405,7 @@ void Server::profile(const Profile& request) {
   if (!program_ || !memory_) throw Error(ErrorCode::kInternal, "nothing is there to profile");
   if (Lane* lane = program_->lane()) {
     recordings_->of(*program_, {}, *memory_).submit_and_wait(request.seconds);
-    return send(lane->profile(request.seconds));
+    return send(lane->profile(request));
   }
   const Profiled profiled{recordings_->profile(*program_, *memory_, request.seconds), {}};
   if (!validation_objects()) send(profiled);

@@ -71,6 +71,8 @@ class GraphKernels(CudaDriver):
     def nodes(self, call, of):
         count = ctypes.c_size_t()
         self.call(call, ctypes.c_void_p(of), None, ctypes.byref(count))
+        if count.value == 0:
+            return []
         nodes = (ctypes.c_void_p * count.value)()
         self.call(call, ctypes.c_void_p(of), nodes, ctypes.byref(count))
         return list(nodes)

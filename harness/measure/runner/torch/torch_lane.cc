@@ -228,9 +228,10 @@ double TorchLane::run_empty(double seconds) {
 }
 
 /// By the module's process: its word, and that of the candidate's code.
-Profiled TorchLane::profile(double seconds) {
+Profiled TorchLane::profile(const Profile& request) {
   if (peers_) peers_->give_inputs(1, kCopySeconds);
-  const Json answer = channel_.ask({{"do", "profile"}}, seconds).answer;
+  const Json answer =
+      channel_.ask({{"do", "profile"}, {"profiler", request.profiler}}, request.seconds).answer;
   wait_idle();
   Profiled profiled;
   const Json names = answer.value("names", Json()), times = answer.value("ns", Json());

@@ -41,7 +41,7 @@ class TorchLane : public Lane {
   void describe(Ran& ran) const override;
   double run(bool setup, double seconds) override;
   double run_empty(double seconds) override;
-  Profiled profile(double seconds) override;
+  Profiled profile(const Profile& request) override;
 
  private:
   double wait_idle();
