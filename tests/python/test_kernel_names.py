@@ -40,17 +40,16 @@ class Driver:
 
         return call
 
-    @staticmethod
-    def give(found, nodes, count):
-        if nodes is not None:
-            nodes[:] = found
-        count.value = len(found)
-
     def do_cuGraphGetNodes(self, graph, nodes, count):
-        self.give(list(self.nodes), nodes, count)
+        if nodes is not None:
+            nodes[:] = list(self.nodes)
+        count.value = len(self.nodes)
 
-    def do_cuGraphNodeGetDependencies(self, node, nodes, count):
-        self.give([100 + i for i in self.nodes[node.value][2]], nodes, count)
+    def do_cuGraphNodeGetDependencies_v2(self, node, nodes, edges, count):
+        before = [100 + i for i in self.nodes[node.value][2]]
+        assert len(before) <= count.value == len(nodes) == len(edges)
+        nodes[: len(before)] = before
+        count.value = len(before)
 
     def do_cuGraphNodeGetType(self, node, kind):
         kind.value = self.nodes[node.value][0]

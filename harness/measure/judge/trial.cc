@@ -501,7 +501,10 @@ void Trial::attach_opponent(const std::string& way) {
   if (!known.empty()) {
     throw RunnerFailure{RunnerFailure::Kind::timeout, ErrorCode::kTimeout, known};
   }
+  const double hand_over_ns = opponent_->hand_over_ns;
   opponent_->prepare(context_.supply, build_.key(), way);
+  // Of a new process in a failed one's place it can no longer be measured.
+  if (opponent_->hand_over_ns == 0) opponent_->hand_over_ns = hand_over_ns;
   try {
     opponent_->attach(context_.store, *task(), from_outside() ? &built_ : nullptr, memory_.slab);
   } catch (const Error& error) {

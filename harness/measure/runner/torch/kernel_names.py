@@ -64,18 +64,21 @@ class GraphKernels(CudaDriver):
 
     def ordered(self, graph):
         """Its nodes, each after those that it waits for."""
-        before = {node: self.nodes("cuGraphNodeGetDependencies", node)
-                  for node in self.nodes("cuGraphGetNodes", graph.value)}  # fmt: skip
+        count = ctypes.c_size_t()
+        self.call("cuGraphGetNodes", graph, None, ctypes.byref(count))
+        nodes = (ctypes.c_void_p * count.value)()
+        self.call("cuGraphGetNodes", graph, nodes, ctypes.byref(count))
+        before = {node: self.waits_for(node, count.value) for node in nodes}
         return list(graphlib.TopologicalSorter(before).static_order())
 
-    def nodes(self, call, of):
-        count = ctypes.c_size_t()
-        self.call(call, ctypes.c_void_p(of), None, ctypes.byref(count))
-        if count.value == 0:
-            return []
-        nodes = (ctypes.c_void_p * count.value)()
-        self.call(call, ctypes.c_void_p(of), nodes, ctypes.byref(count))
-        return list(nodes)
+    def waits_for(self, node, most):
+        """What an edge is like is asked for, too: without, one of two launches that overlap
+        (programmatic dependent launch) is an error."""
+        count, nodes = ctypes.c_size_t(most), (ctypes.c_void_p * most)()
+        edges = (ctypes.c_uint64 * most)()  # CUgraphEdgeData
+        self.call("cuGraphNodeGetDependencies_v2", ctypes.c_void_p(node), nodes, edges,
+                  ctypes.byref(count))  # fmt: skip
+        return nodes[: count.value]
 
     def names(self, node):
         """That of the kernel; of other nodes none."""
