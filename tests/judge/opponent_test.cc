@@ -263,7 +263,7 @@ TEST_F(CompiledOpponentTest, AModeIsTimedAloneWhereItIsAskedForAlone) {
   EXPECT_GT(result.baseline_ms, 60);
 }
 
-TEST_F(CompiledOpponentTest, ThatFailsAloneIsTheHarnesssError) {
+TEST_F(CompiledOpponentTest, ThatFailsAloneIsAHarnessError) {
   options_.opponent = opponent_from_name("torch.compile:max-autotune-no-cudagraphs");
   const Result result = run(right());
   EXPECT_EQ(name_of(result.verdict), "harness_error");
