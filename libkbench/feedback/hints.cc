@@ -188,8 +188,8 @@ constexpr Hint kModuleHints[] = {
      "ModelNew has a parameter for each of the task's, of its name and shape, and no other: what "
      "is none of the task's weights is a buffer or a plain attribute."},
     {Verdict::invalid_candidate, "cannot be made",
-     "The constructor takes the arguments that the task gives, in that order; weights may be of "
-     "any value there, as the task's are written over them afterwards."},
+     "The constructor takes the arguments that the task gives, in that order. It runs more than "
+     "once; parameters hold the task's weights as soon as they are made."},
     {Verdict::invalid_candidate, "forward() returns",
      "forward() returns the task's output, a tensor of its shape; a tuple where there are "
      "several."},

@@ -137,7 +137,7 @@ TEST(Feedback, OfAModuleQuotesItsLineAndHintsAreForModules) {
   EXPECT_THAT(told_of(Verdict::crashed, "said (line 99999)"), Not(HasSubstr("Line ")));
   EXPECT_THAT(
       told_of(Verdict::invalid_candidate,
-              "unmatched parameters: of ModelNew w [3]; of the task none"),
+              "unmatched parameters: ModelNew has w [3], which the task does not have"),
       AllOf(HasSubstr("The constructor's arguments: []\n"),
             HasSubstr("Inputs of forward(): x [2, 200]\nParameters: none\nOutputs: [2, 200]"),
             HasSubstr("- ModelNew has a parameter for each"),

@@ -79,6 +79,33 @@ TEST_F(ModuleTest, ThatFailsAtV0IsToldWhatTheFirstReleaseHad) {
   EXPECT_THAT(wrong.diagnostics[0].message, HasSubstr("its targets are a column, not a vector"));
 }
 
+TEST_F(ModuleTest, HasTheTasksWeightsInItsInit) {
+  const auto with_init = [&](const std::string& init, const std::string& weight) {
+    return judged("level2/29",
+                  "import torch\n"
+                  "import torch.nn.functional as F\n"
+                  "class ModelNew(torch.nn.Module):\n"
+                  "  def __init__(self, inputs, outputs):\n"
+                  "    super().__init__()\n" +
+                      init +
+                      "  def forward(self, x):\n"
+                      "    return F.mish(F.mish(torch.addmm(self.bias, x, " +
+                      weight + ")))\n");
+  };
+  const Result packed = with_init(
+      "    self.linear = torch.nn.Linear(inputs, outputs)\n"
+      "    self.bias = self.linear.bias\n"
+      "    self.register_buffer('t', self.linear.weight.detach().t().contiguous())\n",
+      "self.t");
+  EXPECT_EQ(name_of(packed.verdict), "passed") << packed.message;
+  const Result without = with_init(
+      "    self.weight = torch.nn.Parameter(torch.randn(outputs, inputs))\n"
+      "    self.bias = torch.zeros(outputs)\n",
+      "self.weight.t()");
+  EXPECT_EQ(name_of(without.verdict), "invalid_candidate") << without.message;
+  EXPECT_THAT(without.message, HasSubstr("ModelNew leaves out the task's linear.bias ["));
+}
+
 TEST_F(ModuleTest, WithCudaCodeIsUnsupportedWhereThereIsNoCuda) {
   const Result result =
       judged("level1/19",

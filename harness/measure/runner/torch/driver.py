@@ -17,18 +17,23 @@ module of kbench's own, PyTorch as an opponent, it believes what runs took.
 """
 
 import bisect
+import contextlib
 import ctypes
 import gc
 import inspect
 import json
 import mmap
 import os
+import random
 import sys
 import time
 import traceback
 import warnings
 
 MOST_TEXT = 4000
+# Of a kernel that CUDA does not launch, as its runtime names it.
+LAUNCH_ERRORS = ("invalid configuration argument", "invalid argument", "too many resources")
+WHAT_IS_REFUSED = "a kernel with more threads or shared memory than it may have is not launched"
 
 
 class Refusal(Exception):
@@ -47,7 +52,11 @@ def said_by(error, file):
             line = f" (line {frame.lineno})"
     if isinstance(error, SyntaxError) and error.filename == file:
         line = f" (line {error.lineno})"
-    text = f"{type(error).__name__}: {error}"
+    # What follows in PyTorch's text is advice on debugging.
+    said = str(error).split("CUDA kernel errors might be asynchronously reported")[0].strip()
+    if any(f"CUDA error: {each}" in said for each in LAUNCH_ERRORS):
+        said += f" (perhaps of a launch before it: {WHAT_IS_REFUSED})"
+    text = f"{type(error).__name__}: {said}"
     return " ".join(text[-MOST_TEXT:].split()) + line
 
 
@@ -56,12 +65,6 @@ def refusal(kind, error, file):
     if isinstance(error, NoCuda):  # noqa: F821  load_module.py's
         return Refusal("unsupported", str(error))
     return Refusal(kind, said_by(error, file))
-
-
-def storage_of(tensor):
-    """Its address."""
-    has_untyped = hasattr(tensor, "untyped_storage")  # PyTorch 2
-    return (tensor.untyped_storage() if has_untyped else tensor.storage()).data_ptr()
 
 
 class HostMemory:
@@ -233,11 +236,11 @@ class Model:
         # Said of PyTorch as the opponent, and believed of it alone: others are found out.
         self.writes_over = getattr(self.module, "writes_over_outputs", False) is True
         self.reuses_outputs = self.writes_over
-        self.make_lazy_parameters()
-        self.take_weights(memory.parameters)
-        self.calls = [self.arguments(inputs) for inputs in memory.inputs]
+        self.calls = [self.arguments(self.module, inputs) for inputs in memory.inputs]
 
     def make(self):
+        """With the task's weights: where that can be, they are there when __init__ reads them, else
+        they are written over its own."""
         try:
             names = load_module(self.job["source"], self.file)
         except BaseException as error:
@@ -245,55 +248,100 @@ class Model:
         if not inspect.isclass(names.get("ModelNew")):
             raise Refusal("module", "its ModelNew is no class" if "ModelNew" in names
                           else "it defines no ModelNew")  # fmt: skip
+        wanted = list(zip([each["name"] for each in self.job["parameters"]],
+                          self.memory.parameters))  # fmt: skip
+        first = Construction()  # noqa: F821  weights.py's, as is all that follows from it
+        try:
+            module = self.construct(names, first)
+        except Refusal:  # Perhaps as it was watched.
+            first = None
+            module = self.construct(names)
+        again = self.made_again(names, first, module, wanted) if first else None
+        if again is not None:
+            del first, module
+            if DEVICE == "cuda":  # Others need what those held.
+                torch.cuda.empty_cache()
+            return again
+        module = self.placed(module)
+        self.make_lazy_parameters(module)
+        self.write_weights(module, wanted, first.by_identity if first else {})
+        return module
+
+    def made_again(self, names, first, module, wanted):
+        """With the task's weights from the start; None where that cannot be."""
+        try:
+            for attempt in range(2):
+                if attempt == 1:  # What it has kept since the first time makes a difference once.
+                    first = Construction()  # noqa: F821
+                    module = self.construct(names, first)
+                for second in first.plans(module, wanted):
+                    again = self.construct(names, second)
+                    if second.order != first.order:
+                        break
+                    if not second.keeps(again):
+                        continue
+                    if second.has_changes(again):
+                        third = Construction()  # noqa: F821
+                        if not third.repeats(first, self.construct(names, third)):
+                            return None
+                    again = self.placed(again)
+                    second.write_again(again)
+                    return again
+                else:
+                    return None
+        except BaseException:  # The one that was made first stays.
+            pass
+        return None
+
+    def construct(self, names, watched=contextlib.nullcontext()):
         try:
             arguments = eval(self.job["init_inputs"], dict(self.variables))
             torch.manual_seed(42)
-            module = names["ModelNew"](*arguments)
+            random.seed(42)
+            if "numpy" in sys.modules:
+                sys.modules["numpy"].random.seed(42)
+            with watched:
+                return names["ModelNew"](*arguments)
+        except BaseException as error:
+            raise refusal("init", error, self.file)
+
+    def placed(self, module):
+        try:
             module = module.to(DEVICE)
             half = self.job["dtype"] != "f32"
             return module.to(DTYPES[self.job["dtype"]]) if half else module
         except BaseException as error:
             raise refusal("init", error, self.file)
 
-    def make_lazy_parameters(self):
+    def make_lazy_parameters(self, module):
         """Those of LazyLinear and the like have a shape once forward() has had an input."""
-        lazy = torch.nn.parameter.UninitializedTensorMixin
-        if not any(isinstance(each, lazy) for each in self.module.parameters()):
+        if not any(map(is_lazy, module.parameters())):  # noqa: F821
             return
         zeros = [torch.zeros_like(each) for each in self.memory.inputs[0]]
         try:
             with torch.inference_mode():  # In which __init__ may have made them.
-                self.module(*self.arguments(zeros))
+                module(*self.arguments(module, zeros))
         except BaseException as error:
             raise refusal("init", error, self.file)
+        left = [name for name, each in module.named_parameters() if is_lazy(each)]  # noqa: F821
+        if left:
+            raise Refusal("init", f"{left[0]} has no shape after a forward on zeros")
 
-    def take_weights(self, weights):
-        """By name and shape; else in order of creation, by shape, then by the number of elements."""
-        wanted = list(zip([each["name"] for each in self.job["parameters"]], weights))
-        own = list(self.module.named_parameters())
-        fits = (lambda a, b: a[0] == b[0] and a[1].shape == b[1].shape,
-                lambda a, b: a[1].shape == b[1].shape,
-                lambda a, b: a[1].numel() == b[1].numel())  # fmt: skip
-        for fit in fits:
-            for mine in list(own):
-                found = next((each for each in wanted if fit(mine, each)), None)
-                if found is None:
-                    continue
-                own.remove(mine)
-                wanted = [each for each in wanted if each is not found]
-                with torch.inference_mode():  # In which __init__ may have made it.
-                    mine[1].copy_(found[1].reshape(mine[1].shape))
-        if not own and not wanted:
-            return
-        shown = lambda each: f"{each[0]} {list(each[1].shape)}"
-        raise Refusal("parameters", "unmatched parameters: of ModelNew "
-                      + (", ".join(map(shown, own)) or "none") + "; of the task "
-                      + (", ".join(map(shown, wanted)) or "none"))  # fmt: skip
+    @staticmethod
+    def write_weights(module, wanted, numbers):
+        own = sorted(module.named_parameters(), key=lambda each: numbers.get(id(each[1]), 0))
+        indices = [(i, name, each.shape) for i, (name, each) in enumerate(own)]
+        found, extra, lacking = matched(indices, wanted)  # noqa: F821
+        if extra or lacking:
+            raise Refusal("parameters", unmatched([each[1:] for each in extra],  # noqa: F821
+                                                  [(name, each.shape) for name, each in lacking]))
+        for index, value in found.items():
+            write_over(own[index][1], value)  # noqa: F821
 
-    def arguments(self, tensors):
+    def arguments(self, module, tensors):
         """What forward() takes: inputs in order, and the task's variables by the names of its other
         parameters. One that has a default keeps it."""
-        parameters = list(inspect.signature(self.module.forward).parameters.values())
+        parameters = list(inspect.signature(module.forward).parameters.values())
         taken = [each for each in parameters
                  if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]  # fmt: skip
         if len(taken) <= len(tensors):
@@ -317,6 +365,7 @@ class Model:
             self.capture(count)
         except Exception:
             synchronise()
+            runtime_error()  # So that its code does not find what was wrong with the capture.
 
     def capture(self, count):
         stream = torch.cuda.Stream()
@@ -376,9 +425,15 @@ class Model:
             captured.graph.replay()
         else:
             self.answer = None  # Its memory can be used again.
+            if not self.has_run:
+                runtime_error()  # Of its __init__.
             results = self.call_over(count) if self.writes_over else self.call(range(count))
         if timed:
             clock.stop()
+        error = "" if self.has_run else runtime_error()
+        if error:
+            raise Refusal("launch", f"CUDA says {error}, which its code does not look at: "
+                                    f"{WHAT_IS_REFUSED}")  # fmt: skip
         if not captured:
             self.answer = self.memory.publish(results)
             if count in self.graphs:
@@ -540,6 +595,27 @@ def is_capturing():
 def synchronise():
     if DEVICE == "cuda":
         torch.cuda.synchronize()
+
+
+# Invalid value, configuration, function; no image for the device; too many resources.
+CODES_OF_LAUNCHES = (1, 9, 98, 209, 701)
+
+
+def runtime_error():
+    """The last error of CUDA's runtime that nobody has asked for since, where a launch may have had
+    it; empty if there is none."""
+    if DEVICE != "cuda":
+        return ""
+    for name in (None, "libcudart.so." + (torch.version.cuda or "").split(".")[0]):
+        try:  # PyTorch has loaded it.
+            runtime = ctypes.CDLL(name)
+            code = runtime.cudaGetLastError()
+            text = runtime.cudaGetErrorString
+        except (OSError, AttributeError):
+            continue
+        text.restype = ctypes.c_char_p
+        return text(code).decode(errors="replace") if code in CODES_OF_LAUNCHES else ""
+    return ""
 
 
 def forget_compiled():

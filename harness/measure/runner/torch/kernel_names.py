@@ -11,6 +11,8 @@ class CudaDriver:
 
     def call(self, name, *arguments):
         status = getattr(self.driver, name)(*arguments)
+        if status == 2:
+            raise RuntimeError(f"{name}: CUDA is out of memory")
         if status != 0:
             raise RuntimeError(f"{name} failed with {status}")
 

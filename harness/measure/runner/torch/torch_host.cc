@@ -18,17 +18,22 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr size_t kMostMessage = 600;
+constexpr const char* kNoMemory = "out of memory";  ///< as PyTorch and CUDA say it
 
 /// The candidate's fault, by what its process says it is: any of these it may also claim.
 Refused refused_as(const std::string& kind, const std::string& said) {
   const std::string text = shown(said, kMostMessage);
+  if (kind == "init" && said.find(kNoMemory) != std::string::npos) {
+    return {Verdict::out_of_memory, "ModelNew cannot be made: " + text, {}};
+  }
   if (kind == "module") return {Verdict::compile_error, "its module cannot be loaded: " + text, {}};
   if (kind == "init") return {Verdict::invalid_candidate, "ModelNew cannot be made: " + text, {}};
   if (kind == "parameters") return {Verdict::invalid_candidate, text, {}};
   if (kind == "unsupported") return {Verdict::unsupported, text, {}};
   if (kind == "outputs") return {Verdict::invalid_candidate, text, {}};
   if (kind == "given") return {Verdict::input_modified, text + kWrittenTo, {}};
-  if (said.find("out of memory") != std::string::npos) {
+  if (kind == "launch") return {Verdict::crashed, "its forward fails: " + text, {}};
+  if (said.find(kNoMemory) != std::string::npos) {
     return {Verdict::out_of_memory, "its forward fails: " + text, {}};
   }
   for (const char* error : {"CompilationError", "UnsupportedLanguageConstruct"}) {  // Triton's
@@ -49,8 +54,8 @@ constexpr uint64_t kModuleMemory = uint64_t{16} << 30;  ///< of the host
 
 /// Of a process that does not start: others may hold the device's memory.
 ErrorCode code_of(const std::string& message) {
-  return message.find("out of memory") != std::string::npos ? ErrorCode::kOutOfMemory
-                                                            : ErrorCode::kUnsupported;
+  return message.find(kNoMemory) != std::string::npos ? ErrorCode::kOutOfMemory
+                                                      : ErrorCode::kUnsupported;
 }
 
 }  // namespace
@@ -69,6 +74,11 @@ Json read_answer(const TorchAnswer& said) {
     throw refused_as(kind, text_of(answer, "message"));
   }
   if (const std::string failed = text_of(answer, "failed"); !failed.empty()) {
+    if (failed.find(kNoMemory) != std::string::npos) {  // At what kbench does in it.
+      throw Error(
+          ErrorCode::kOutOfMemory,
+          "PyTorch's process has no memory for the task's tensors: " + shown(failed, kMostMessage));
+    }
     throw Refused{Verdict::crashed, "its Python process fails: " + shown(failed, kMostMessage), {}};
   }
   return answer.is_object() ? answer : Json::object();
@@ -112,12 +122,13 @@ void TorchHost::start(vulkan::Device& device) {
     order["filter"] = hex_of(program_of_python_filter());
     order["seccomp"] = SYS_seccomp;
   }
-  process_ = python_.start_torch(
-      {.script = with_loader(std::string(kernel_names_script()) + std::string(driver_script())),
-       .device_uuid = gpu ? vulkan::to_string(snapshot.device_uuid) : "",
-       .host_bytes = kModuleMemory,
-       .architecture = architecture_,
-       .question = order.dump()});
+  const std::string whole =
+      std::string(kernel_names_script()).append(weights_script()).append(driver_script());
+  process_ = python_.start_torch({.script = with_loader(whole),
+                                  .device_uuid = gpu ? vulkan::to_string(snapshot.device_uuid) : "",
+                                  .host_bytes = kModuleMemory,
+                                  .architecture = architecture_,
+                                  .question = order.dump()});
   if (gpu) driver_ = std::make_unique<cuda::Driver>(snapshot.device_uuid);
 }
 
@@ -136,6 +147,9 @@ void TorchHost::wait_started(double seconds) {
   } catch (const Refused& refused) {
     failure_ = Error(code_of(refused.message), "PyTorch cannot be used: " + refused.message);
     throw *failure_;
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::kOutOfMemory) failure_ = error;
+    throw;
   }
   started_ = true;
 }

@@ -24,7 +24,7 @@ namespace kbench::runner {
 // Questions to a ModelNew's process and its answers, none of which is believed.
 
 /// What was answered, an object. Throws Refused where it says that the candidate fails or its
-/// process has ended, and Error (kTimeout).
+/// process has ended, and Error: kTimeout, kOutOfMemory where what kbench does there lacks memory.
 nlohmann::json read_answer(const TorchAnswer& answer);
 
 /// Each question carries a secret number, which its answer has to repeat: none can be made ready
@@ -84,7 +84,8 @@ class TorchHost {
 
 std::string_view load_module_script();   ///< load_module.py
 std::string_view kernel_names_script();  ///< kernel_names.py
-std::string_view driver_script();        ///< driver.py
+std::string_view weights_script();       ///< weights.py
+std::string_view driver_script();        ///< driver.py, behind both
 std::string_view precompile_script();    ///< precompile.py
 
 /// Both of the latter load a module in the same way.
