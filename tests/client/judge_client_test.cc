@@ -175,6 +175,24 @@ TEST_F(FakeJudge, ThatCrashesInATrialIsAHarnessError) {
   EXPECT_EQ(starts(), 1u);
 }
 
+TEST_F(FakeJudge, HasNamedTheTaskOfAHarnessErrorWhereItKnewIt) {
+  Result known;
+  known.task = {1, 94};
+  known.task_name = "MSELoss";
+  known.candidate = "set/of_a_task.py";
+  const std::string named = say("named", to_json(known));
+  const std::string lacking =
+      say("error", client::to_json(Error(ErrorCode::kOutOfMemory, "cannot allocate 8194 MiB")));
+  for (const std::string& end : {lacking, std::string("kill -SEGV $$\n")}) {
+    const Result result = evaluate_with(named + "echo 'stage compile' >&3\n" + end);
+    EXPECT_EQ(result.verdict, Verdict::harness_error);
+    EXPECT_EQ(result.task, known.task);
+    EXPECT_EQ(result.task_name, "MSELoss");
+    EXPECT_EQ(result.candidate, "set/of_a_task.py");
+    EXPECT_EQ(result.device, "a fake device");
+  }
+}
+
 TEST_F(FakeJudge, ThatIsKilledIsTriedOnceMore) {
   const Result result = evaluate_with("echo 'stage warm-up' >&3\nkill -KILL $$\n");
   EXPECT_EQ(result.verdict, Verdict::harness_error);

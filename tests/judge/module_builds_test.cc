@@ -3,6 +3,9 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
 #include <thread>
 
 #include "tests/judge/evaluator_fixture.h"
@@ -80,6 +83,34 @@ TEST_F(ModuleBuilds, OneKilledFromOutsideCostsNoVerdict) {
 
 TEST_F(ModuleBuilds, APyTorchKilledAsItStartsCostsNoVerdict) {
   expect_right_though_killed("driver.py", module_with(""));
+}
+
+/// A python3 in which no memory can be mapped: on a CPU device kbench maps the task's tensors
+/// before the module is loaded.
+TEST_F(ModuleBuilds, MemoryThatKbenchLacksInItsProcessIsNotItsFault) {
+  const char* given = std::getenv("KBENCH_PYTHON");
+  const std::string before = given == nullptr ? "" : given;
+  const std::string venv = folder_.path("venv");
+  const std::string make = "'" + (before.empty() ? "python3" : before) +
+                           "' -m venv --without-pip --system-site-packages '" + venv + "'";
+  ASSERT_EQ(std::system(make.c_str()), 0) << make;  // NOLINT: a program of the test's own
+  std::string packages;
+  for (const auto& each : std::filesystem::directory_iterator(venv + "/lib")) {
+    packages = each.path() / "site-packages";
+  }
+  std::ofstream(packages + "/no_memory.pth") << "import no_memory\n";
+  std::ofstream(packages + "/no_memory.py")
+      << "import mmap\n"
+         "def map_none(*arguments, **named):\n"
+         "  raise RuntimeError('CUDA out of memory. Tried to allocate 8.00 GiB')\n"
+         "mmap.mmap = map_none\n";
+  setenv("KBENCH_PYTHON", (venv + "/bin/python3").c_str(), 1);
+  const Result result = run_module(module_with(""));
+  before.empty() ? unsetenv("KBENCH_PYTHON") : setenv("KBENCH_PYTHON", before.c_str(), 1);
+  EXPECT_EQ(name_of(result.verdict), "does_not_fit");
+  EXPECT_THAT(result.message, ::testing::HasSubstr("no memory for the task's tensors"));
+  EXPECT_THAT(result.message, ::testing::HasSubstr("Tried to allocate 8.00 GiB"));
+  EXPECT_EQ(result.task, (TaskId{1, 19}));
 }
 
 }  // namespace

@@ -162,6 +162,7 @@ void JudgeClient::make_ready() {
 struct JudgeClient::Outcome {
   std::optional<Result> result;
   std::optional<Error> error;
+  std::optional<Result> named;  ///< the candidate, its task and the device, once they are known
   Findings findings;
   Verdict verdict = Verdict::harness_error;  ///< if there is neither result nor exception
   std::string message;
@@ -237,6 +238,8 @@ JudgeClient::Outcome JudgeClient::run_once(const EvaluateRequest& request,
         const Progress progress = progress_from_json(line->second);
         const auto& on_progress = request.options.on_progress;
         if (on_progress && !call([&] { on_progress(progress); })) return outcome;
+      } else if (line->first == "named") {
+        outcome.named = unchecked_result(line->second);
       } else if (line->first == "inspection") {
         outcome.findings.inspection = inspection_from_json(line->second);
       } else if (line->first == "profile") {
@@ -294,8 +297,8 @@ Result JudgeClient::run(const EvaluateRequest& request,
     if (!outcome.retry) break;
   }
   if (!outcome.result) {
-    Result failed;
-    failed.candidate = shown(request.candidate.path);
+    Result failed = outcome.named.value_or(Result());
+    if (!outcome.named) failed.candidate = shown(request.candidate.path);
     if (snapshot_) trial::describe_device(failed, *snapshot_, request.options);
     failed.verdict = outcome.verdict;
     failed.message = outcome.error ? outcome.error->what() : outcome.message;

@@ -251,9 +251,15 @@ Result Judge::judge_as_asked(const client::EvaluateRequest& request, bool at_oth
           on_progress = [](const Progress& p) { answer("progress", client::to_json(p)); };
         }
         result.stage_s["open"] = process::seconds_since(began);
-        end = Trial(
-                  trial_context(cancelled, may_leave ? others : std::stop_token(), total), *build,
-                  [](const char* name) { answer("stage", name); }, on_progress)
+        const auto on_stage = [&result, named = false](const char* name) mutable {
+          if (!named && !result.task_name.empty()) {
+            named = true;
+            answer("named", to_json(result));
+          }
+          answer("stage", name);
+        };
+        end = Trial(trial_context(cancelled, may_leave ? others : std::stop_token(), total), *build,
+                    on_stage, on_progress)
                   .run(result);
         trial_ended = std::chrono::steady_clock::now();
       } catch (client::StillCompiling& still) {

@@ -138,11 +138,9 @@ TrialEnd Trial::run(Result& result) {
   } catch (const RunnerFailure& failure) {
     lap_stage();
     end_.baseline_failed = at_baseline_ || (sampler_ && !sampler_->at_candidate());
-    if (end_.baseline_failed && failure.code == ErrorCode::kOutOfMemory) {
-      end_.lacked_memory = true;
-      refuse(Verdict::does_not_fit, failure.message + ": choose a smaller preset");
-      return end_;
-    }
+    // Before its code has run, the process of a module takes memory for the task's tensors alone.
+    const bool ours = end_.baseline_failed || (from_outside() && !candidate().ran());
+    if (ours && failure.code == ErrorCode::kOutOfMemory) return lack_memory(failure.message);
     if (end_.baseline_failed) {
       refuse(Verdict::harness_error,
              (opponent_ ? "the opponent or the baseline: " : "the baseline's runner: ") +
@@ -154,6 +152,10 @@ TrialEnd Trial::run(Result& result) {
     refuse(failure_verdict(failure, {stage_, candidate().ran(), graph, built_.kernels, limit()},
                            options_.limits));
     end_.infrastructure_fault = result.verdict == Verdict::harness_error;
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kOutOfMemory) throw;
+    lap_stage();
+    return lack_memory(error.message());  // The judge's own.
   }
   end_.lacked_memory =
       result.verdict == Verdict::out_of_memory && build_.kind() == runner::RunnerKind::torch;
@@ -173,6 +175,13 @@ void Trial::tell_first_release() {
       {"note", "", 0, 0,
        "KernelBench's first release, v0, had another program here: " + std::string(was) +
            ". What was written for it fails on this task"});
+}
+
+/// For what kbench itself has no memory for.
+TrialEnd Trial::lack_memory(const std::string& message) {
+  end_.lacked_memory = true;
+  refuse(Verdict::does_not_fit, message + ": choose a smaller preset");
+  return end_;
 }
 
 void Trial::steps() {

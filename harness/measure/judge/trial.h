@@ -159,6 +159,7 @@ class Trial {
   bool refuse(Finding finding);
   bool refuse_late();
   void tell_first_release();
+  TrialEnd lack_memory(const std::string& message);
   void stage(const char* name);
   void lap(const char* name);
   void lap_stage();
