@@ -54,30 +54,8 @@ Text module_line(const Facts& facts) {
   return "Line " + std::to_string(number) + " of its file:\n    | " + line + "\n";
 }
 
-/// What a compiler of extensions says, of which the lines with an error in them tell most.
-Text extension_errors(const Facts& facts) {
-  constexpr size_t kMost = 10, kBytes = 240;
-  Text text;
-  size_t told = 0;
-  std::set<std::string> seen;
-  for (const Diagnostic& each : facts.result.diagnostics) {
-    std::istringstream lines(each.message);
-    for (std::string line; each.severity == "error" && std::getline(lines, line);) {
-      const bool names_one = line.find("error:") != std::string::npos;
-      if (!names_one || told >= kMost || !seen.insert(line).second) continue;
-      text += "- " + shown(line, kBytes) + "\n";
-      ++told;
-    }
-  }
-  return text.empty() ? "" : "Errors (quoted from the compiler and candidate):\n" + text;
-}
-
 /// The first diagnostic of each kind, errors before warnings, with the line it is about.
 Text diagnostics(const Facts& facts) {
-  if (facts.module()) {
-    const Text errors = extension_errors(facts);
-    if (!errors.empty()) return errors;
-  }
   constexpr size_t kMost = 10, kBytes = 240;
   std::vector<const Diagnostic*> chosen;
   for (const bool errors : {true, false}) {

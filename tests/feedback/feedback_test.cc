@@ -160,15 +160,11 @@ TEST(Feedback, OfAModuleQuotesItsLineAndHintsAreForModules) {
 TEST(Feedback, OfAnExtensionTellsTheCompilersErrors) {
   const Candidate module = module_candidate();
   Result result = result_of(Verdict::compile_error, "an extension of its module does not compile");
-  const std::string error = "main.cpp:3:12: error: 'rlu' is not a member of 'torch'";
-  result.diagnostics.push_back(
-      {"error", "model_new.py", 0, 0,
-       error + "\nRuntimeError: Error building extension 'e': " + std::string(500, 'x') + "\n" +
-           error + "\nninja: build stopped\n"});
+  const std::string error = "'rlu' is not a member of 'torch'";
+  result.diagnostics.push_back({"error", "main.cpp", 3, 12, error});
   EXPECT_THAT(feedback(result, &module, {}).text,
-              AllOf(HasSubstr("Errors (quoted from the compiler and candidate):\n- " + error +
-                              "\n\nWhat mostly helps:"),
-                    HasSubstr("What load_inline compiles"), Not(HasSubstr("xxx"))));
+              AllOf(HasSubstr("- main.cpp:3:12: error: " + error + "\n\nWhat mostly helps:"),
+                    HasSubstr("What load_inline compiles")));
 }
 
 TEST(Feedback, OfAnAnswerSaysWhatWasAskedFor) {

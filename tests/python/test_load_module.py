@@ -12,6 +12,9 @@ sys.path.insert(0, os.path.join(FOLDER, "harness", "measure", "runner", "torch")
 
 import load_module  # noqa: E402
 
+load_module.load_bridge = lambda: None  # quick_build.py's
+load_module.build_quickly_first = lambda cpp_extension, ways: None
+
 
 class Extensions(unittest.TestCase):
     def setUp(self):
@@ -81,6 +84,12 @@ class Extensions(unittest.TestCase):
         os.remove(os.path.join(self.folder.name, "one", "e.so"))
         self.load("a")
         self.assertEqual(self.built, ["e"] * 2)
+
+    def test_another_process_builds_where_that_is_asked_for(self):
+        asked = []
+        with mock.patch.object(load_module, "BUILD_ELSEWHERE", [asked.append]):
+            self.load("a")
+        self.assertEqual(([each["name"] for each in asked], self.built), (["e"], []))
 
     def test_cuda_code_takes_a_device_with_cuda(self):
         with mock.patch.dict(os.environ, {"TORCH_CUDA_ARCH_LIST": ""}):

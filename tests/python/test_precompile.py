@@ -10,7 +10,7 @@ import unittest
 SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "harness", "measure",
                        "runner", "torch")  # fmt: skip
 BUILDER = """import subprocess
-def _write_ninja_file_and_build_library(code, said):
+def _write_ninja_file_and_build_library(code, said, **named):
     try:
         raise subprocess.CalledProcessError(code, "ninja")
     except subprocess.CalledProcessError as error:
@@ -22,8 +22,8 @@ print("No CUDA runtime is found", file=__import__("sys").stderr)
 class Precompile(unittest.TestCase):
     def said_of(self, source):
         """Its answer, and what it prints."""
-        script = ""
-        for name in ("load_module.py", "precompile.py"):
+        script = "HEADERS = None\n"
+        for name in ("load_module.py", "quick_build.py", "precompile.py"):
             with open(os.path.join(SCRIPTS, name), encoding="utf-8") as file:
                 script += file.read() + "\n"
         with tempfile.TemporaryDirectory() as folder:
@@ -51,6 +51,33 @@ class Precompile(unittest.TestCase):
         answer = self.built(1, ": main.cpp:1:1: error: expected ';'")
         self.assertIn("main.cpp:1:1: error", answer["error"])
         self.assertNotIn("killed", answer)
+
+    def test_errors_are_at_the_lines_of_the_candidates_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            made = os.path.join(folder, "cuda.cu")
+            code = ["int a;", "int b = c;", "int d = e;"]
+            with open(made, "w") as file:
+                file.write("\n".join(["#include <torch/types.h>"] + code))
+            log = (f": {made}(3): error: identifier \"c\" is undefined\n  int b = c;\n          ^\n"
+                   f"{made}:1:10: fatal error: torch/types.h: none\n"
+                   "ld: undefined reference to `f(int)'\n")  # fmt: skip
+            call = f"cpp_extension._write_ninja_file_and_build_library(1, {log!r})"
+            source = ["from torch.utils import cpp_extension", 'code = """', *code, '"""', call]
+            errors = self.said_of("\n".join(source))[0]["errors"]
+        self.assertEqual(errors, [
+            {"message": 'identifier "c" is undefined', "line": 4, "column": 0, "file": ""},
+            {"message": "torch/types.h: none: #include <torch/types.h>", "line": 1, "column": 10,
+             "file": "cuda.cu"},
+            {"message": "undefined reference to `f(int)'", "line": 0, "column": 0, "file": ""}])  # fmt: skip
+
+    def test_a_build_that_the_module_goes_on_without_is_told(self):
+        answer = self.said_of("from torch.utils import cpp_extension\ntry:\n"
+                              "    cpp_extension._write_ninja_file_and_build_library(\n"
+                              "        name='e', build_directory='.', sources=[], code=1,\n"
+                              "        said=': main.cpp:1:1: error: no')\n"
+                              "except RuntimeError:\n    pass\n")[0]  # fmt: skip
+        self.assertEqual(answer["error"], "")
+        self.assertEqual([each["message"] for each in answer["failed"]["e"]], ["no"])
 
     def test_a_compiler_that_was_killed_is_told_apart(self):
         for code, said in ((-9, ""), (-15, ""),

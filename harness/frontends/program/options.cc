@@ -266,6 +266,9 @@ void MeasureOptions::add_to(Command app) {
       "Other sizes of their task for passing candidates: none; note, whether they are right there; "
       "require, to pass only where they are (not_general)",
       member_of({"none", "note", "require"}));
+  group.add_flag(
+      "--full-headers", full_headers,
+      "Compile the extensions of a ModelNew with PyTorch's own headers, ten times as long");
   const Command limits_group = app.in_group("Limits of a candidate");
   const Check above_zero = within(0.001, 1e6);
   limits_group.add_setting(
@@ -308,6 +311,7 @@ EvaluateOptions evaluate_options(const SizeOptions& size, const DeviceOptions& d
   options.seed = measure.seed;
   options.other_sizes = measure.other_sizes != "none";
   options.general = measure.other_sizes == "require";
+  options.full_headers = measure.full_headers;
   return options;
 }
 

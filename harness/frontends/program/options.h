@@ -98,6 +98,7 @@ struct MeasureOptions {
   double host_gigabytes = double(Limits{}.host_bytes) / (1 << 30);
   std::optional<uint64_t> seed;
   std::string other_sizes = "note";
+  bool full_headers = false;
 
   void add_to(Command app);
 };

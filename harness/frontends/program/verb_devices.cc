@@ -6,6 +6,7 @@
 #include "harness/frontends/program/text.h"
 #include "harness/frontends/program/verbs.h"
 #include "harness/measure/runner/languages.h"
+#include "harness/measure/runner/python_helper.h"
 #include "harness/measure/runner/resolved.h"
 #include "harness/measure/vulkan/features.h"
 #include "harness/measure/vulkan/instance.h"
@@ -138,10 +139,24 @@ int run_devices(bool json, bool limits) {
   return kDone;
 }
 
+/// What is otherwise made when it is first needed.
+int prepare() {
+  constexpr double kSeconds = 600;
+  const std::string missing = runner::PythonHelper().prepare_bridge(kSeconds);
+  if (!missing.empty()) {
+    throw Error(
+        ErrorCode::kUnsupported,
+        "extensions of a ModelNew are compiled with PyTorch's own headers here: " + missing);
+  }
+  say("Extensions of a ModelNew are compiled with kbench's headers.\n");
+  return kDone;
+}
+
 }  // namespace
 
 Verb add_devices(Command program) {
-  auto json = std::make_shared<bool>(false), limits = std::make_shared<bool>(false);
+  auto json = std::make_shared<bool>(false), limits = std::make_shared<bool>(false),
+       ahead = std::make_shared<bool>(false);
   const Command app =
       program.add_verb("devices", "The Vulkan devices of this machine",
                        "Lists the Vulkan devices of this machine, why one cannot be used where "
@@ -156,7 +171,11 @@ Verb add_devices(Command program) {
   output.add_flag("--limits", *limits,
                   "Limits, by the names that expressions have for them, and features");
   output.add_flag("--json", *json, "A JSON list on standard output");
-  return {app, [json, limits] { return run_devices(*json, *limits); }};
+  app.in_group("Preparing")
+      .add_flag("--prepare", *ahead,
+                "Make what else is made when a ModelNew with an extension is first judged, in half "
+                "a minute");
+  return {app, [json, limits, ahead] { return *ahead ? prepare() : run_devices(*json, *limits); }};
 }
 
 }  // namespace kbench::program

@@ -53,7 +53,7 @@ void CandidateBuild::begin(const std::function<void()>& before_build) {
     if (!loaded_ && !load()) return;
     identify();
     if (before_build) before_build();
-    runner_->send(runner::Build{key_, compile_seconds()});
+    runner_->send(runner::Build{key_, compile_seconds(), request_.options.full_headers});
   } catch (const RunnerFailure& failure) {
     failure_ = failure;
   } catch (const Error& error) {

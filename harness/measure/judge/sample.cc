@@ -147,15 +147,19 @@ void Sampler::prepare(Checks& checks, bool first) {
   commands_.submit_and_wait(kHarnessSeconds);
 }
 
-BracketedRun Sampler::run(RunnerProcess& runner, const runner::Run& request, bool& captured) {
+BracketedRun Sampler::run(RunnerProcess& runner, const runner::Run& request, bool& captured,
+                          double more_seconds) {
   const process::PausedScope still(parts_.pausable);
   const auto start = Clock::now();
   runner.send(request);
   runner::Refused refused;
-  const auto ran = runner.receive<runner::Ran>(request.seconds + kAnswerSeconds, refused);
+  const auto ran =
+      runner.receive<runner::Ran>(request.seconds + more_seconds + kAnswerSeconds, refused);
   const std::chrono::duration<double, std::nano> bracket = Clock::now() - start;
   if (!ran) throw refused;
   captured = ran->captured;
+  notes_.insert(notes_.end(), ran->notes.begin(), ran->notes.end());
+  build_s_ += ran->build_s;
   return {ran->flush_ns, request.own_clock ? ran->own_ns : ran->run_ns, bracket.count(),
           ran->other_ns, request.calls};
 }
@@ -173,7 +177,8 @@ BracketedRun Sampler::run_candidate(const runner::Pass& pass, double seconds) {
                             .calls = calls_,
                             .capture = capture_};
   const BracketedRun taken =
-      without(run(parts_.candidate, request, captured_), candidate_hand_over_ns_);
+      without(run(parts_.candidate, request, captured_, std::exchange(parts_.build_seconds, 0)),
+              candidate_hand_over_ns_);
   if (held) parts_.candidate.hold();
   at_candidate_ = false;
   return taken;

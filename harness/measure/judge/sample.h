@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "harness/measure/judge/checks.h"
@@ -48,7 +49,8 @@ struct SampleParts {
   RunnerProcess& candidate;
   process::PausableProcesses& pausable;  ///< paused during runs
   double baseline_seconds;               ///< for one run of it
-  bool module;  ///< the candidate is PyTorch's: its memory is that of further calls
+  bool module;           ///< the candidate is PyTorch's: its memory is that of further calls
+  double build_seconds;  ///< that it may take in its first run to build extensions
 };
 
 /// Takes samples of one trial, one after another.
@@ -96,6 +98,9 @@ class Sampler {
   /// Whether the candidate's last run was replayed as a CUDA graph, and the opponent's.
   bool captured() const { return captured_; }
   bool opponent_captured() const { return opponent_captured_; }
+  /// What it has built since, as Ran::notes, and how long that took.
+  std::vector<Diagnostic> take_notes() { return std::exchange(notes_, {}); }
+  double take_build_s() { return std::exchange(build_s_, 0); }
   /// One run of the candidate alone, by the same hand-over. A candidate that the validation layer
   /// objects to arrives as a runner::Refused that is thrown.
   BracketedRun run_candidate(const runner::Pass& pass, double seconds);
@@ -144,7 +149,9 @@ class Sampler {
   std::optional<Finding> run_candidate_checked(Checks& checks, const runner::Pass& pass,
                                                double seconds);
   void run_baseline(Checks& checks);
-  BracketedRun run(RunnerProcess& runner, const runner::Run& request, bool& captured);
+  /// `more_seconds`: that it may take beside those of the request.
+  BracketedRun run(RunnerProcess& runner, const runner::Run& request, bool& captured,
+                   double more_seconds = 0);
   /// The candidate and the opponent, in the roles' order.
   std::optional<Finding> run_both(Checks& checks, const trial::Roles& roles, double seconds);
 
@@ -155,6 +162,8 @@ class Sampler {
   OpponentRunner* opponent_ = nullptr;
   bool at_candidate_ = false;
   bool captured_ = false, opponent_captured_ = false;  ///< of the last runs
+  std::vector<Diagnostic> notes_;
+  double build_s_ = 0;
   int calls_ = 1;
   int sample_ = -1;                          ///< of a single call: the last one
   int last_checked_ = 0;                     ///< the call whose truth is there

@@ -461,6 +461,8 @@ bool Trial::choose_calls() {
     if (auto finding = take({}, false)) return refuse(*std::move(finding));
   }
   if (from_outside() && sampler_->captured()) result_->lane = "torch-captured";
+  result_->compile_s += sampler_->take_build_s();
+  for (Diagnostic& each : sampler_->take_notes()) result_->diagnostics.push_back(std::move(each));
   if (capture && calls > 1 && from_outside()) {  // Runs of one call are sampled, too: captures it.
     sampler_->set_calls(1, sampler_->captures());
     if (auto finding = take({}, false)) return refuse(*std::move(finding));

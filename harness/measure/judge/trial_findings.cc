@@ -47,7 +47,8 @@ SampleParts Trial::parts() {
           candidate(),
           context_.pausable,
           baseline_seconds(),
-          from_outside()};
+          from_outside(),
+          from_outside() ? compile_limit(options_.limits, runner::RunnerKind::torch).seconds : 0};
 }
 
 double Trial::baseline_seconds() const {

@@ -142,7 +142,8 @@ struct Loaded {
 struct Build {
   static constexpr MessageKind kKind = MessageKind::build;
   TaskAt at;
-  double seconds = 0;  ///< for compiling
+  double seconds = 0;         ///< for compiling
+  bool full_headers = false;  ///< EvaluateOptions::full_headers
 };
 
 /// Prepares a task's eager baseline, and compares it with the float64 reference if that has not
@@ -239,9 +240,11 @@ struct Ran {
   double flush_ns = 0;  ///< of the cache flush before the run
   double run_ns = 0;
   // Of a module of PyTorch:
-  double other_ns = 0;    ///< by the runner's clock: what it did beside the two
-  bool captured = false;  ///< it was replayed as a CUDA graph, not called
-  double own_ns = 0;      ///< on the device, by its process's word
+  double other_ns = 0;                 ///< by the runner's clock: what it did beside the two
+  bool captured = false;               ///< it was replayed as a CUDA graph, not called
+  double own_ns = 0;                   ///< on the device, by its process's word
+  std::vector<Diagnostic> notes = {};  ///< on extensions that it has built since
+  double build_s = 0;                  ///< which took so long, and is no part of run_ns
 };
 
 /// Drops everything that the candidate made, but the imported memory: another one follows.

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -25,6 +26,7 @@
 #include "harness/measure/runner/python_group.h"
 #include "harness/measure/runner/python_interpreter.h"
 #include "harness/measure/runner/python_scratch.h"
+#include "harness/measure/runner/torch/bridge_library.h"
 #include "harness/measure/runner/torch/kept_extensions.h"
 #include "harness/measure/runner/torch/torch_process.h"
 #include "kbench/error.h"
@@ -36,13 +38,13 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr uint32_t kJob = 1, kAnswer = 2, kStart = 3, kAsk = 4, kEnd = 5, kConnect = 6;
+constexpr uint32_t kJob = 1, kAnswer = 2, kStart = 3, kAsk = 4, kEnd = 5, kConnect = 6, kBridge = 7;
 constexpr size_t kMostFrameBytes = size_t{64} << 20;
 constexpr size_t kMostTorchAnswer = size_t{4} << 20;
 constexpr size_t kMostUnread = size_t{32} << 10;  ///< well below what a socket holds
 constexpr uint64_t kMostMemory = uint64_t{8} << 30;
 constexpr double kGraceSeconds = 10, kEndSeconds = 60;
-constexpr const char* kDone = R"({"error": ""})";  // precompile.py's answer
+constexpr const char* kNeedsBridge = R"({"error": "", "needs": "bridge"})";  // quick_build.py's
 constexpr double kSearchSeconds = 180;  // for finding an interpreter and importing the package
 constexpr auto kWatchInterval = std::chrono::milliseconds(200);
 
@@ -245,6 +247,8 @@ class Connection {
     switch (frame.kind) {
       case kJob:
         return job(question);
+      case kBridge:
+        return bridge(question);
       case kStart:
         return start(question);
       case kAsk:
@@ -322,6 +326,7 @@ class Connection {
 
   Json job(const Json& job) {
     const Prototypes::Known known = prototypes_.of(job.at("package"));
+    if (job.at("meanwhile")) return build_extensions(job, known);
     if (job.at("for_torch")) return compile_extensions(job, known);
     PythonScratch scratch;
     Json answer = run_python(job, *known.prototype, scratch, channel_);
@@ -333,23 +338,65 @@ class Connection {
   /// its code has run on the device: nothing is kept of what it may have changed since.
   Json compile_extensions(const Json& job, const Prototypes::Known& known) {
     const PythonInterpreter& python = known.python;
-    const Json made_from = {job.at("script"), job.at("input"), job.at("architecture"),
-                            python.program,   python.version,  python.cuda};
+    const Json made_from = {job.at("script"), job.at("made_from"), job.at("architecture"),
+                            python.program,   python.version,      python.cuda};
     const std::string subject = made_from.dump(-1, ' ', false, Json::error_handler_t::replace);
-    if (extensions_of_ == subject) return {{"answer", kDone}};
+    if (extensions_of_ == subject) return {{"answer", extensions_answer_}};
     const bool first = !scratch_used_;
     const KeptExtensions kept(process::cache_folder(), subject);
     const auto extensions = [&] { return torch_scratch().folder("extensions"); };
-    Json answer = {{"answer", kDone}};
-    if (!first || !kept.put_into(extensions().get())) {
-      scratch_used_ = true;
-      answer = run_python(job, *known.prototype, torch_scratch(), channel_);
-      if (answer.value("answer", "") != kDone) return answer;
-      if (first) kept.keep(extensions().get());
-    }
+    std::string answered = first ? kept.put_into(extensions().get()) : "";
+    put_bridge(kept_bridge(python));
     scratch_used_ = true;
+    if (answered.empty()) {
+      const Json answer = build_extensions(job, known);
+      const Json said =
+          Json::parse(answer.value("answer", ""), nullptr, /*allow_exceptions=*/false);
+      if (!said.is_object() || said.value("error", Json()) != Json("")) return answer;
+      answered = answer.at("answer");
+      if (first) kept.keep(extensions().get(), answered);
+    }
     extensions_of_ = subject;
-    return answer;
+    extensions_answer_ = answered;
+    return {{"answer", answered}};
+  }
+
+  /// Where it asks for the library that is not kept, that is made first.
+  Json build_extensions(Json job, const Prototypes::Known& known) {
+    const auto start = std::chrono::steady_clock::now();
+    const double seconds = job.at("seconds");
+    Json answer = run_python(job, *known.prototype, torch_scratch(), channel_);
+    if (answer.value("answer", "") != kNeedsBridge || has_bridge_) return answer;
+    const auto left = [&] {
+      const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+      return std::max(seconds - taken.count(), 1.0);
+    };
+    put_bridge(made_bridge(known, left() / 2));
+    job["seconds"] = left();
+    return run_python(job, *known.prototype, torch_scratch(), channel_);
+  }
+
+  /// Into the folder of the PyTorch process, once.
+  void put_bridge(const BridgeLibrary& library) {
+    const bool there = !library.bytes.empty();
+    if (has_bridge_ || (!there && library.missing.empty())) return;
+    has_bridge_ = true;
+    const UniqueFd folder = torch_scratch().folder("bridge");
+    write_file_in(folder.get(), there ? "libkbench_torch.so" : "missing",
+                  there ? library.bytes : library.missing);
+  }
+
+  BridgeLibrary made_bridge(const Prototypes::Known& known, double seconds) {
+    return runner::made_bridge(known.python, seconds, [&](const Json& job) {
+      PythonScratch scratch;
+      Json answer = run_python(job, *known.prototype, scratch, channel_);
+      scratch.remove();
+      return answer;
+    });
+  }
+
+  Json bridge(const Json& question) {
+    return {{"answer", made_bridge(prototypes_.of("torch"), question.at("seconds")).missing}};
   }
 
   Json start(const Json& order) {
@@ -388,8 +435,10 @@ class Connection {
   std::optional<TorchProcess> torch_;
   std::optional<process::Channel> torch_channel_;
   std::string extensions_of_;  ///< what those in its folder were made from; empty: there are none
-  bool scratch_used_ = false;  ///< a candidate's code may have run in the folder
-  bool shares_ = false;        ///< TorchProcess::share_processors() was called
+  std::string extensions_answer_;  ///< what was said of them
+  bool has_bridge_ = false;        ///< or what says why there is none
+  bool scratch_used_ = false;      ///< a candidate's code may have run in the folder
+  bool shares_ = false;            ///< TorchProcess::share_processors() was called
 };
 
 void serve_connection(UniqueFd socket, Prototypes& prototypes) {
@@ -468,13 +517,24 @@ PythonHelper::PythonHelper(UniqueFd connection) { channel_.emplace(std::move(con
 PythonHelper::~PythonHelper() { end(); }
 
 std::string PythonHelper::run(const PythonJob& job) {
-  const Json request = {{"package", job.package}, {"script", job.script},
-                        {"input", job.input},     {"files", job.files},
-                        {"seconds", job.seconds}, {"for_torch", job.for_torch},
-                        {"whose", job.whose},     {"architecture", job.architecture}};
+  const Json request = {{"package", job.package},
+                        {"script", job.script},
+                        {"input", job.input},
+                        {"files", job.files},
+                        {"seconds", job.seconds},
+                        {"for_torch", job.for_torch},
+                        {"whose", job.whose},
+                        {"architecture", job.architecture},
+                        {"meanwhile", job.meanwhile},
+                        {"made_from", job.made_from.empty() ? job.input : job.made_from}};
   return ask(kJob, request.dump(-1, ' ', false, Json::error_handler_t::replace),
              job.seconds + 2 * kGraceSeconds + kSearchSeconds)
       .at("answer");
+}
+
+std::string PythonHelper::prepare_bridge(double seconds) {
+  const Json request = {{"seconds", seconds}};
+  return ask(kBridge, request.dump(), seconds + 2 * kGraceSeconds + kSearchSeconds).at("answer");
 }
 
 pid_t PythonHelper::start_torch(const TorchOrder& order) {

@@ -38,7 +38,9 @@ struct PythonJob {
   double seconds = 30;                            ///< after which it is killed
   /// Its folder is that of the PyTorch process, in which what it makes is found.
   bool for_torch = false;
-  std::string architecture = {};   ///< of CUDA, to compile for: "9.0"
+  bool meanwhile = false;         ///< that process runs already: nothing of it is kept
+  std::string made_from = {};     ///< what it makes there is kept by this text; empty: by its input
+  std::string architecture = {};  ///< of CUDA, to compile for: "9.0"
   std::string whose = "Triton's";  ///< its process, in messages
 };
 
@@ -106,6 +108,10 @@ class PythonHelper {
   std::string run(const PythonJob& job);
   /// Ends its processes; when it returns, none is left.
   void end();
+
+  /// Makes the library that quickly compiled extensions need, where it is not kept. Returns why
+  /// there is none. Throws as run().
+  std::string prepare_bridge(double seconds);
 
   /// Starts the PyTorch process, and returns which that is. Throws kUnsupported if there is no
   /// python3 with torch, kIo.

@@ -78,6 +78,9 @@ struct EvaluateOptions {
   bool other_sizes = true;
   /// A candidate that is wrong at one of the sizes drawn is `not_general`. With other_sizes alone.
   bool general = false;
+  /// C++ and CUDA extensions of a ModelNew are compiled with PyTorch's own headers, not with
+  /// kbench's, which take a tenth of the time (docs/modelnew.md).
+  bool full_headers = false;
   /// Each candidate has a process of its own, whoever its author is.
   bool fresh_runners = false;
   bool validate = false;  ///< Vulkan validation layer on; its messages fail the candidate

@@ -12,6 +12,8 @@ stream socket to kbench's Python server. One request is answered by one message:
              replays a graph that it has said this of. With `capture` they are captured in a CUDA
              graph where that works, with `timed` it says what they took
 
+An answer may ask for an extension to be built first; the next message says that it is.
+
 From `load` on the candidate's code has run here, and kbench believes nothing that is answered. Of a
 module of kbench's own, PyTorch as an opponent, it believes what runs took.
 """
@@ -65,6 +67,23 @@ def refusal(kind, error, file):
     if isinstance(error, NoCuda):  # noqa: F821  load_module.py's
         return Refusal("unsupported", str(error))
     return Refusal(kind, said_by(error, file))
+
+
+def build_elsewhere(channel):
+    """An extension that was not built ahead is built in a sandbox, not on the device's clock: kbench
+    is asked for it in place of the answer that it waits for, and this process goes on then."""
+
+    def build(arguments):
+        channel.send({"build": arguments, "id": channel.asked})
+        request, _ = channel.receive()
+        channel.asked = request.get("id")
+        if request.get("error"):
+            name = arguments.get("name")
+            raise RuntimeError(f"Error building extension '{name}': {request['error']}")
+        load_bridge()  # noqa: F821  quick_build.py's
+
+    channel.asked = None  # The number of the question to be answered.
+    BUILD_ELSEWHERE[0] = build  # noqa: F821  load_module.py's
 
 
 class HostMemory:
@@ -683,15 +702,17 @@ class Driver:
 
 def main():
     channel, driver = Channel(3), Driver()  # noqa: F821  prototype.py's
+    build_elsewhere(channel)
     while True:
         request, descriptors = channel.receive()
+        channel.asked = request.get("id")
         try:
             answer = driver.answer(request, descriptors)
         except Refusal as refusal:
             answer = {"refused": refusal.kind, "message": str(refusal)}
         except BaseException as error:
             answer = {"failed": said_by(error, "")}
-        channel.send(dict(answer, id=request.get("id")))
+        channel.send(dict(answer, id=channel.asked))
 
 
 main()

@@ -86,47 +86,53 @@ std::optional<Json> files_of(int folder) {
   return files;
 }
 
-/// Writes a new file. False if it cannot be written, or the name is taken.
-bool write_file_in(int folder, const std::string& name, const Bytes& bytes) {
+constexpr const char* kSaid = "said";  ///< no path of a file, which has a '/'
+
+}  // namespace
+
+bool write_file_in(int folder, const std::string& name, std::string_view bytes) {
   const UniqueFd file(openat(folder, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  for (size_t written = 0; file.open() && written < bytes.size();) {
-    const auto put =
-        TEMP_FAILURE_RETRY(write(file.get(), bytes.data() + written, bytes.size() - written));
+  while (file.open() && !bytes.empty()) {
+    const auto put = TEMP_FAILURE_RETRY(write(file.get(), bytes.data(), bytes.size()));
     if (put <= 0) return false;
-    written += static_cast<size_t>(put);
+    bytes.remove_prefix(static_cast<size_t>(put));
   }
   return file.open();
 }
-
-}  // namespace
 
 KeptExtensions::KeptExtensions(const std::string& folder, std::string subject)
     : folder_(folder),
       subject_(std::move(subject)),
       name_(kPrefix + Sha256().add(subject_).hex()) {}
 
-bool KeptExtensions::put_into(int folder) const {
+std::string KeptExtensions::put_into(int folder) const {
   const std::string kept = folder_.kept(name_, subject_);
-  if (kept.empty()) return false;
+  if (kept.empty()) return "";
   const Json files = Json::from_cbor(kept, /*strict=*/true, /*allow_exceptions=*/false);
-  if (!files.is_object()) return false;
+  if (!files.is_object()) return "";
   for (const auto& [path, bytes] : files.items()) {
+    if (path == kSaid) continue;
     const size_t slash = path.find('/');
     const std::string name = path.substr(0, slash);
-    if (slash == std::string::npos || !bytes.is_binary()) return false;
-    if (mkdirat(folder, name.c_str(), 0700) != 0 && errno != EEXIST) return false;
+    if (slash == std::string::npos || !bytes.is_binary()) return "";
+    if (mkdirat(folder, name.c_str(), 0700) != 0 && errno != EEXIST) return "";
     const UniqueFd extension(openat(folder, name.c_str(), kOpenFolder));
     // On a full disk they are compiled, or fail to be, as ever.
-    if (!extension.open()) return false;
-    if (!write_file_in(extension.get(), path.substr(slash + 1), bytes.get_binary())) return false;
+    if (!extension.open()) return "";
+    const Bytes& content = bytes.get_binary();
+    if (!write_file_in(extension.get(), path.substr(slash + 1),
+                       {reinterpret_cast<const char*>(content.data()), content.size()})) {
+      return "";
+    }
   }
-  return true;
+  return files.value(kSaid, "");
 }
 
-void KeptExtensions::keep(int folder) const {
+void KeptExtensions::keep(int folder, const std::string& said) const {
   if (!folder_.there()) return;
-  const auto files = files_of(folder);
+  auto files = files_of(folder);
   if (!files) return;
+  (*files)[kSaid] = said;
   const std::vector<uint8_t> bytes = Json::to_cbor(*files);
   folder_.keep(name_, subject_, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   folder_.keep_at_most(kPrefix, kMostKept);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "harness/measure/process/own_folder.h"
 
@@ -14,17 +15,22 @@ namespace kbench::runner {
 ///
 /// Candidates write to the folders of extensions, so these are given as descriptors: nothing in
 /// them is reached through a link.
+/// Writes a new file in a folder that candidates write to. False if it cannot be written, or the
+/// name is taken.
+bool write_file_in(int folder, const std::string& name, std::string_view bytes);
+
 class KeptExtensions {
  public:
   /// `folder`: of the user's cache; empty: none are kept. `subject`: all that the libraries depend
   /// on, the source and what compiles it.
   KeptExtensions(const std::string& folder, std::string subject);
 
-  /// Copies them into the folder of extensions, in which none of their names may be taken. False if
-  /// there are none.
-  bool put_into(int folder) const;
-  /// Keeps the libraries (*.so) in the folder's folders, and what says which calls made them.
-  void keep(int folder) const;
+  /// Copies them into the folder of extensions, in which none of their names may be taken. What was
+  /// said when they were made; empty if there are none.
+  std::string put_into(int folder) const;
+  /// Keeps the libraries (*.so) in the folder's folders, what says which calls made them, and what
+  /// was said.
+  void keep(int folder, const std::string& said) const;
 
  private:
   process::OwnFolder folder_;

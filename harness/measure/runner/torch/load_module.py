@@ -1,14 +1,21 @@
 # Put in front of driver.py and precompile.py.
+import contextlib
+import glob
 import hashlib
 import os
 import sys
 import types
+
+WAYS = {}  # An extension's name -> how it was built
+FAILED = {}  # Of those that do not compile the log.
+BUILD_ELSEWHERE = [None]  # If set, has what was not made before made by another process.
 
 
 def load_module(source, file):
     """Executes it as a module that lies in a file, as Triton asks for the text of its functions."""
     source = source.lstrip("\ufeff")  # A byte order mark, which Python skips in files only.
     if "cpp_extension" in source:
+        remove_locks()
         build_extensions_once()
     module = types.ModuleType("model_new")
     module.__file__ = file
@@ -31,8 +38,11 @@ def build_extensions_once():
 
     function = "_write_ninja_file_and_build_library"
     build = getattr(cpp_extension, function, None)
-    if build is None:
+    if build is None or hasattr(build, "of_kbench"):
         return
+    load_bridge()  # noqa: F821  quick_build.py's, as the next one
+    ways = []
+    build_quickly_first(cpp_extension, ways)  # noqa: F821
 
     def build_once(*arguments, **named):
         if named.get("with_cuda") and not os.environ.get("TORCH_CUDA_ARCH_LIST"):
@@ -42,14 +52,33 @@ def build_extensions_once():
             return build(*arguments, **named)
         call = what_is_built(named)
         library, note = (os.path.join(folder, name + end) for end in (".so", ".made_by"))
-        if os.path.exists(library) and text_of(note) == call:
+        hash_and_way = text_of(note).split("\n")
+        if os.path.exists(library) and hash_and_way[0] == call:
+            WAYS[name] = "".join(hash_and_way[1:])
             return None
-        result = build(**named)
+        if BUILD_ELSEWHERE[0]:
+            BUILD_ELSEWHERE[0](named)
+            return None
+        ways.clear()
+        try:
+            result = build(**named)
+        except BaseException as error:
+            FAILED[name] = str(error)
+            raise
+        WAYS[name] = "".join(ways)
         with open(note, "w") as file:
-            file.write(call)
+            file.write(call + "\n" + WAYS[name])
         return result
 
+    build_once.of_kbench = True
     setattr(cpp_extension, function, build_once)
+
+
+def remove_locks():
+    """Of builders that were killed, for which PyTorch would wait forever. No other runs now."""
+    for lock in glob.glob(os.path.join(os.environ.get("TORCH_EXTENSIONS_DIR", "none"), "*", "lock")):
+        with contextlib.suppress(OSError):
+            os.remove(lock)
 
 
 def what_is_built(named):

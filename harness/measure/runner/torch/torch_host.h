@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -37,13 +38,21 @@ class TorchChannel {
     nlohmann::json answer;
     double ns = 0;  ///< from the process's standstill to its standstill
   };
-  /// Asks the process, which stands still afterwards. Throws as read_answer().
+  /// What is done where the process asks for an extension to be built: returns the error, if any.
+  using Builder = std::function<std::string(const nlohmann::json& arguments)>;
+  void set_builder(Builder builder) { builder_ = std::move(builder); }
+
+  /// Asks the process, which stands still afterwards; of what it has built meanwhile the time does
+  /// not count. Throws as read_answer().
   Reply ask(nlohmann::json question, double seconds, std::span<const int> descriptors = {});
 
  private:
+  Reply ask_once(nlohmann::json question, double seconds, std::span<const int> descriptors);
+
   PythonHelper& python_;
   bool spin_;
   trial::SecretStream secret_{std::nullopt};
+  Builder builder_;
 };
 
 class TorchHost {
@@ -83,14 +92,17 @@ class TorchHost {
 // The Python that kbench runs for a ModelNew, as text inside the library.
 
 std::string_view load_module_script();   ///< load_module.py
+std::string_view quick_build_script();   ///< quick_build.py
 std::string_view kernel_names_script();  ///< kernel_names.py
 std::string_view weights_script();       ///< weights.py
 std::string_view driver_script();        ///< driver.py, behind both
 std::string_view precompile_script();    ///< precompile.py
+std::string_view make_bridge_script();   ///< make_bridge.py
+/// The headers that extensions are compiled with, and bridge.cc: name -> text.
+std::map<std::string, std::string> extension_headers();
 
-/// Both of the latter load a module in the same way.
-inline std::string with_loader(std::string_view script) {
-  return std::string(load_module_script()) + std::string(script);
-}
+/// Those that load a module do it in the same way. Extensions are compiled with kbench's headers
+/// where they can be, or all with PyTorch's own.
+std::string with_loader(std::string_view script, bool full_headers);
 
 }  // namespace kbench::runner

@@ -54,7 +54,7 @@ constexpr std::array kInFront = {"aten::"sv, "Memcpy"sv, "Memset"sv, "ampere_"sv
 
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kMostLog = 8000;
+constexpr size_t kMostLog = 8000, kMostError = 400, kMostErrors = 16;
 
 bool has_extensions(const TorchModule& module) {
   return module.source.find("cpp_extension") != std::string::npos ||
@@ -67,32 +67,97 @@ uint64_t call_bytes(const TorchHost& host) {
   return std::min(kMostCallBytes, host.device_bytes() / kShare);
 }
 
-/// Compiles what load_inline() and load() of the module would, where its process finds it. Where a
-/// compiler was killed, as that process says, it is tried once more: the module's own code runs in
-/// that process and may say so falsely.
-void compile_extensions(const TorchModule& module, const std::string& architecture,
-                        const std::function<double()>& seconds_left, PythonHelper& python) {
-  const Json input = {{"source", module.source}};
-  std::string error;
+/// A text of an answer that is not believed; empty where there is none.
+std::string text_in(const Json& object, const char* key) {
+  const bool there = object.is_object() && object.contains(key) && object.at(key).is_string();
+  return there ? object.at(key).get<std::string>() : "";
+}
+
+/// What precompile.py has read of a compiler's log: of the module's file, or of one made from it.
+std::vector<Diagnostic> errors_in(const Json& said, const std::string& file) {
+  std::vector<Diagnostic> errors;
+  if (!said.is_array()) return errors;
+  const auto number = [](const Json& error, const char* key) {
+    const Json value = error.value(key, Json());
+    return value.is_number_integer()
+               ? std::clamp(value.get<int64_t>(), int64_t{0}, int64_t{1} << 30)
+               : 0;
+  };
+  for (const Json& error : said) {
+    if (!error.is_object() || errors.size() >= kMostErrors) break;
+    const std::string made = text_in(error, "file");
+    errors.push_back(
+        {"error", shown(made.empty() ? file : made), static_cast<int>(number(error, "line")),
+         static_cast<int>(number(error, "column")), shown(text_in(error, "message"), kMostError)});
+  }
+  return errors;
+}
+
+constexpr const char* kByOurHeaders = "with kbench's headers";  // quick_build.py's
+constexpr const char* kDoesNotCompile = "an extension of its module does not compile";
+
+/// The members of an object in an answer that is not believed; few.
+std::vector<std::pair<std::string, Json>> members_of(const Json& answer, const char* key) {
+  std::vector<std::pair<std::string, Json>> members;
+  const Json object = answer.value(key, Json());
+  if (!object.is_object()) return members;
+  for (const auto& [name, value] : object.items()) {
+    if (members.size() < kMostErrors) members.emplace_back(shown(name, kMostError), value);
+  }
+  return members;
+}
+
+/// How its extensions were built, and which were not.
+std::vector<Diagnostic> notes_on(const Json& answer, const TorchModule& module) {
+  std::vector<Diagnostic> notes;
+  for (const auto& [name, way] : members_of(answer, "ways")) {
+    const std::string text = way.is_string() ? shown(way.get<std::string>(), kMostError) : "";
+    if (text == kByOurHeaders) continue;
+    notes.push_back({"note", "", 0, 0, "extension " + name + " was built " + text});
+  }
+  for (const auto& [name, errors] : members_of(answer, "failed")) {
+    notes.push_back({"note", "", 0, 0,
+                     "extension " + name + " does not compile, and its module goes on without it"});
+    for (Diagnostic& each : errors_in(errors, module.file)) {
+      each.severity = "warning";
+      notes.push_back(std::move(each));
+    }
+  }
+  return notes;
+}
+
+/// Compiles extensions of the module, as `input` says which, where its process finds them. Returns
+/// what is to be said of them. Where a compiler was killed, as that process says, it is tried once
+/// more: the module's own code runs in that process and may say so falsely.
+std::vector<Diagnostic> compile_extensions(const TorchModule& module, const Json& input,
+                                           const std::string& architecture, const Build& request,
+                                           bool meanwhile,
+                                           const std::function<double()>& seconds_left,
+                                           PythonHelper& python) {
+  Json answer;
   bool killed = true;
   for (int attempt = 1; attempt <= 2 && killed; ++attempt) {
     const std::string said =
         python.run({.package = "torch",
-                    .script = with_loader(precompile_script()),
+                    .script = with_loader(precompile_script(), request.full_headers),
                     .input = input.dump(-1, ' ', false, Json::error_handler_t::replace),
                     .seconds = seconds_left(),
                     .for_torch = true,
+                    .meanwhile = meanwhile,
+                    .made_from = module.source,
                     .architecture = architecture,
                     .whose = "its extensions'"});
-    const Json answer = Json::parse(said, nullptr, /*allow_exceptions=*/false);
-    const bool has_error =
-        answer.is_object() && answer.contains("error") && answer.at("error").is_string();
-    error = has_error ? answer.at("error").get<std::string>() : "";
-    if (error.empty()) return;
-    killed = answer.contains("killed") && answer.at("killed") == true;
+    answer = Json::parse(said, nullptr, /*allow_exceptions=*/false);
+    if (!answer.is_object()) answer = Json::object();
+    if (text_in(answer, "error").empty()) return notes_on(answer, module);
+    killed = answer.value("killed", Json()) == Json(true);
   }
-  Refused refused{Verdict::compile_error, "an extension of its module does not compile", {}};
-  refused.diagnostics.push_back({"error", shown(module.file), 0, 0, shown(error, kMostLog)});
+  Refused refused{Verdict::compile_error, kDoesNotCompile, {}};
+  refused.diagnostics = errors_in(answer.value("errors", Json()), module.file);
+  if (refused.diagnostics.empty()) {
+    const std::string error = text_in(answer, "error");
+    refused.diagnostics.push_back({"error", shown(module.file), 0, 0, shown(error, kMostLog)});
+  }
   throw refused;
 }
 
@@ -135,6 +200,34 @@ TorchLane::TorchLane(TorchHost& host, Json task, const Graph& graph)
       channel_(host.python(), /*spin=*/host.driver() != nullptr),
       task_(std::move(task)),
       graph_(graph) {}
+
+/// Only until its first run is done: what is built is on nobody's clock.
+void TorchLane::set_builder(BuildExtension build) {
+  channel_.set_builder([this, build = std::move(build)](const Json& arguments) -> std::string {
+    const auto start = Clock::now();
+    try {
+      for (Diagnostic& each : build(arguments)) notes_.push_back(std::move(each));
+      build_s_ += std::chrono::duration<double>(Clock::now() - start).count();
+      return "";
+    } catch (const Refused& refused) {
+      not_built_ = refused;
+    } catch (const Error& error) {  // It took too long, or too much.
+      not_built_ = Refused{Verdict::compile_error, error.message(), {}};
+    }
+    return not_built_->diagnostics.empty() ? not_built_->message
+                                           : not_built_->diagnostics.front().message;
+  });
+}
+
+/// ask(), where what fails for want of an extension that does not compile says so.
+TorchChannel::Reply TorchLane::ask(Json question, double seconds) {
+  try {
+    return channel_.ask(std::move(question), seconds);
+  } catch (const Refused&) {
+    if (not_built_) throw *not_built_;
+    throw;
+  }
+}
 
 void TorchLane::attach(const ImportedMemory& memory) {
   std::vector<int> descriptors;
@@ -182,9 +275,13 @@ void TorchLane::attach(const ImportedMemory& memory) {
 
 void TorchLane::prepare(const Run& run) {
   asked_ = run;
+  if (loaded_) {  // They have been told.
+    notes_.clear();
+    build_s_ = 0;
+  }
   if (!std::exchange(loaded_, true)) {
     if (peers_) peers_->give_parameters(kCopySeconds);
-    channel_.ask({{"do", "load"}}, run.seconds);
+    ask({{"do", "load"}}, run.seconds);
   }
   if (peers_) peers_->give_inputs(run.calls, kCopySeconds);
 }
@@ -205,9 +302,17 @@ double TorchLane::wait_idle() {
 double TorchLane::run(bool setup, double seconds) {
   if (setup) throw Error(ErrorCode::kInternal, "a module has no setup");
   const bool capture = asked_.capture && peers_;
-  const auto [answer, ns] = channel_.ask(
+  const auto [answer, ns] = ask(
       {{"do", "run"}, {"calls", asked_.calls}, {"capture", capture}, {"timed", asked_.own_clock}},
       seconds);
+  channel_.set_builder({});
+  if (not_built_) {
+    notes_.push_back({"note", "", 0, 0, std::string(kDoesNotCompile) + ", and it goes on without"});
+    for (const Diagnostic& each : not_built_->diagnostics) {
+      notes_.push_back({"warning", each.file, each.line, each.column, each.message});
+    }
+    not_built_.reset();
+  }
   const double left_ns = wait_idle();
   captured_ = capture && answer.value("captured", Json()) == Json(true);
   if (peers_) peers_->take(answer, asked_.calls, captured_, kCopySeconds);
@@ -219,6 +324,8 @@ double TorchLane::run(bool setup, double seconds) {
 void TorchLane::describe(Ran& ran) const {
   ran.captured = captured_;
   ran.own_ns = own_ns_;
+  ran.notes = notes_;
+  ran.build_s = build_s_;
 }
 
 double TorchLane::run_empty(double seconds) {
@@ -262,20 +369,38 @@ TorchProgram::TorchProgram(TorchHost& host, std::unique_ptr<Graph> graph, const 
                            const Build& request)
     : host_(host), graph_(std::move(graph)), lane_(host, torch_task(module, request.at), *graph_) {
   const auto start = Clock::now();
-  const auto left = [&] {
+  const auto left = [start, seconds = request.seconds] {
     const std::chrono::duration<double> taken = Clock::now() - start;
-    return std::max(request.seconds - taken.count(), 0.01);
+    return std::max(seconds - taken.count(), 0.01);
   };
   if (has_extensions(module)) {
-    compile_extensions(module, host.architecture(), left, host.python());
+    Json input = {{"source", module.source}};
+    const Json task = torch_task(module, request.at);
+    for (const char* key : {"init_inputs", "variables"}) input[key] = task.at(key);
+    notes_ = compile_extensions(module, input, host.architecture(), request, /*meanwhile=*/false,
+                                left, host.python());
   }
   host.wait_started(left());
   compile_s_ = std::chrono::duration<double>(Clock::now() - start).count();
+  // What is left of the limit is for what its process builds when it loads, or in its first run.
+  lane_.set_builder([&host, module, request, rest = left()](const Json& arguments) mutable {
+    const Json input = {{"source", module.source}, {"build", arguments}};
+    const auto begin = Clock::now();
+    const auto still_left = [begin, rest] {
+      const std::chrono::duration<double> taken = Clock::now() - begin;
+      return std::max(rest - taken.count(), 0.01);
+    };
+    auto notes = compile_extensions(module, input, host.architecture(), request, /*meanwhile=*/true,
+                                    still_left, host.python());
+    rest = still_left();
+    return notes;
+  });
 }
 
 Built TorchProgram::built() const {
   Built built;
   built.compile_s = compile_s_;
+  built.diagnostics = notes_;
   built.launched_by = RunnerKind::torch;
   built.wanted = host_.driver() ? tensors_of_calls(*graph_, kMostCalls, call_bytes(host_))
                                 : tensors_of_calls(*graph_, kMostCallsOfSoftware, kMostCallBytes);

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +36,11 @@ class TorchLane : public Lane {
   /// `host` must outlive this, and has started. `task` is torch_task().
   TorchLane(TorchHost& host, nlohmann::json task, const Graph& graph);
 
+  /// Builds an extension that its process asks for, by PyTorch's arguments of the build, and
+  /// returns what is to be said of it. Throws Refused, Error.
+  using BuildExtension = std::function<std::vector<Diagnostic>(const nlohmann::json& arguments)>;
+  void set_builder(BuildExtension build);
+
   void attach(const ImportedMemory& memory) override;
   void release() override { peers_.reset(); }
   void prepare(const Run& run) override;
@@ -45,6 +52,7 @@ class TorchLane : public Lane {
 
  private:
   double wait_idle();
+  TorchChannel::Reply ask(nlohmann::json question, double seconds);
 
   TorchHost& host_;
   TorchChannel channel_;
@@ -54,7 +62,10 @@ class TorchLane : public Lane {
   Run asked_;
   bool loaded_ = false;
   bool captured_ = false;
-  double own_ns_ = 0;         ///< of the last run, by its process's word
+  double own_ns_ = 0;                 ///< of the last run, by its process's word
+  std::vector<Diagnostic> notes_;     ///< on extensions that were built since
+  double build_s_ = 0;                ///< what that took
+  std::optional<Refused> not_built_;  ///< why the last one was not
   bool others_busy_ = false;  ///< before the candidate's code ran: wait_idle() is of no use then
 };
 
@@ -100,6 +111,7 @@ class TorchProgram : public Program {
   TorchHost& host_;
   std::unique_ptr<Graph> graph_;
   TorchLane lane_;
+  std::vector<Diagnostic> notes_;  ///< on its extensions
   double compile_s_ = 0;
 };
 

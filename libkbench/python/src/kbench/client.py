@@ -515,8 +515,9 @@ def _members_of(options: Options) -> dict[str, Any]:
         members["set"] = members.pop("overrides")
     if members.get("device") == "auto":
         del members["device"]
-    if not members["fresh_runners"]:
-        del members["fresh_runners"]
+    for name in ("full_headers", "fresh_runners"):
+        if not members[name]:
+            del members[name]
     json.dumps(members, allow_nan=False)
     return members
 

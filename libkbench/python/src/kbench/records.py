@@ -261,6 +261,8 @@ class Options:
     other_sizes: Optional[bool] = None
     general: Optional[bool] = None
     """False: what passes at preset smoke is not tried at two other sizes."""
+    full_headers: bool = False
+    """Extensions of a ModelNew are compiled with PyTorch's own headers."""
     fresh_runners: bool = False
     """Each candidate has a process of its own, whoever its author is."""
     seed: Optional[int] = None
