@@ -113,5 +113,77 @@ TEST_F(ModuleBuilds, MemoryThatKbenchLacksInItsProcessIsNotItsFault) {
   EXPECT_EQ(result.task, (TaskId{1, 19}));
 }
 
+/// With extensions that are compiled: takes PyTorch's headers.
+class ModuleExtensions : public ModuleBuilds {
+ protected:
+  void SetUp() override {
+    ModuleBuilds::SetUp();
+    if (IsSkipped()) return;
+    if (!std::filesystem::exists("/usr/include/torch/extension.h")) {
+      GTEST_SKIP() << "needs PyTorch's headers (Debian: libtorch-dev)";
+    }
+    static testing_support::ScratchFolder cache;  // kbench's library is made once for all tests.
+    setenv("KBENCH_CACHE", cache.path("kbench").c_str(), 1);
+  }
+  /// ReLU by an extension of this body, made by `where`: "forward" or "init".
+  static std::string module_of(const std::string& body, const std::string& where,
+                               const std::string& otherwise = "raise") {
+    std::string text = R"(# task: level1/19
+import torch
+from torch.utils.cpp_extension import load_inline
+CODE = """
+torch::Tensor relu(torch::Tensor x) {
+  BODY
+}
+"""
+def made():
+  try:
+    return load_inline(name="own", cpp_sources=CODE, functions=["relu"]).relu
+  except Exception:
+    OTHERWISE
+class ModelNew(torch.nn.Module):
+  def __init__(self):
+    super().__init__()
+    self.own = made() if "WHERE" == "init" else None
+  def forward(self, x):
+    if self.own is None:
+      self.own = made()
+    return self.own(x)
+)";
+    for (const auto& [name, value] : {std::pair<std::string, std::string>{"BODY", body},
+                                      {"OTHERWISE", otherwise},
+                                      {"WHERE", where}}) {
+      text.replace(text.find(name), name.size(), value);
+    }
+    return text;
+  }
+};
+
+TEST_F(ModuleExtensions, AreBuiltWhereverTheModuleMakesThem) {
+  for (const char* where : {"init", "forward"}) {
+    const Result result = run_module(module_of("return x.clamp_min(0);", where));
+    EXPECT_EQ(name_of(result.verdict), "passed") << where << ": " << result.message;
+    EXPECT_GT(result.compile_s, 0) << where;
+    EXPECT_TRUE(result.diagnostics.empty()) << where << ": " << result.diagnostics[0].message;
+  }
+}
+
+TEST_F(ModuleExtensions, ErrorsAreAtTheLinesOfTheFile) {
+  const Result result = run_module(module_of("return rlu(x);", "forward"));
+  ASSERT_EQ(name_of(result.verdict), "compile_error") << result.message;
+  ASSERT_FALSE(result.diagnostics.empty());
+  EXPECT_EQ(result.diagnostics[0].file, "model_new.py");
+  EXPECT_EQ(result.diagnostics[0].line, 6);
+  EXPECT_NE(result.diagnostics[0].message.find("rlu"), std::string::npos);
+}
+
+TEST_F(ModuleExtensions, AFileThatGoesOnWithoutOneSaysSo) {
+  const Result result = run_module(module_of("return rlu(x);", "forward", "return torch.relu"));
+  EXPECT_EQ(name_of(result.verdict), "passed") << result.message;
+  ASSERT_GE(result.diagnostics.size(), 2u);
+  EXPECT_NE(result.diagnostics[0].message.find("does not compile"), std::string::npos);
+  EXPECT_EQ(result.diagnostics[1].severity, "warning");
+}
+
 }  // namespace
 }  // namespace kbench::testing

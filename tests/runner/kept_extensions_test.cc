@@ -31,10 +31,11 @@ class KeptExtensionsTest : public ::testing::Test {
  protected:
   KeptExtensions of(const std::string& subject) const { return {cache_.path("kbench"), subject}; }
   void keep(const std::string& subject) const {
-    of(subject).keep(UniqueFd(open(from_.path().c_str(), O_RDONLY | O_DIRECTORY)).get());
+    of(subject).keep(UniqueFd(open(from_.path().c_str(), O_RDONLY | O_DIRECTORY)).get(), "made");
   }
   bool put(const std::string& subject, const std::string& to) const {
-    return of(subject).put_into(UniqueFd(open(to.c_str(), O_RDONLY | O_DIRECTORY)).get());
+    const UniqueFd folder(open(to.c_str(), O_RDONLY | O_DIRECTORY));
+    return of(subject).put_into(folder.get()) == "made";
   }
   ScratchFolder cache_, from_, to_;
 };
@@ -121,11 +122,11 @@ TEST_F(KeptExtensionsTest, WithoutAFolderNothingIsKept) {
   from_.write("a/a.so", "a");
   const KeptExtensions none("", "one");
   const UniqueFd folder(open(from_.path().c_str(), O_RDONLY | O_DIRECTORY));
-  none.keep(folder.get());
-  EXPECT_FALSE(none.put_into(folder.get()));
-  of("one").keep(-1);
+  none.keep(folder.get(), "made");
+  EXPECT_EQ(none.put_into(folder.get()), "");
+  of("one").keep(-1, "made");
   keep("other");
-  EXPECT_FALSE(of("other").put_into(-1));
+  EXPECT_EQ(of("other").put_into(-1), "");
 }
 
 /// The folder that a job of the helper leaves its library in, whose content no two runs agree on.

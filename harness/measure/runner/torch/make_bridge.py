@@ -26,7 +26,8 @@ def made(request):
         return {"missing": "PyTorch's headers are not there (Debian: libtorch-dev)"}
     if not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")):
         return {"missing": "Python's headers are not there (Debian: python3-dev)"}
-    flags = [flag for each in folders + [sysconfig.get_path("include")] for flag in ("-isystem", each)]
+    folders.append(sysconfig.get_path("include"))
+    flags = [flag for each in folders for flag in ("-isystem", each)]
     flags.append(f"-D_GLIBCXX_USE_CXX11_ABI={int(torch._C._GLIBCXX_USE_CXX11_ABI)}")
     libraries = ["torch_python", "torch_cpu", "torch", "c10"]
     if cuda:
@@ -34,17 +35,22 @@ def made(request):
         libraries += ["torch_cuda", "c10_cuda"]
     folder = os.path.join(os.path.dirname(torch.__file__), "lib")
     library = "libkbench_torch.so"
-    command = [os.environ.get("CXX", "c++"), "-std=c++17", "-O1", "-fPIC", "-shared", "-w", *flags,
-               "bridge.cc", "-o", library, f"-Wl,-soname,{library}", f"-L{folder}",
+    command = [os.environ.get("CXX", "c++"), "-O1", "-fPIC", "-shared", "-w", *flags, "bridge.cc",
+               "-o", library, f"-Wl,-soname,{library}", f"-L{folder}",
                *(f"-l{each}" for each in libraries)]  # fmt: skip
-    try:
-        ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    except OSError as error:
-        return {"missing": f"there is no C++ compiler: {error}"}
+    for standard in ("-std=c++17", "-std=c++20"):  # The latter may be what PyTorch's headers take.
+        try:
+            ran = subprocess.run(command + [standard], stdout=subprocess.PIPE,
+                                 stderr=subprocess.STDOUT, text=True)  # fmt: skip
+        except OSError as error:
+            return {"missing": f"there is no C++ compiler: {error}"}
+        if ran.returncode <= 0 or "signal" in ran.stdout:
+            break
     if ran.returncode != 0:
-        errors = [line for line in ran.stdout.splitlines() if "error" in line] or [ran.stdout[-300:]]
+        lines = ran.stdout.splitlines()
+        error = next((line for line in lines if "error" in line), ran.stdout[-300:])
         # Not for good where a compiler was killed.
-        return {"missing": "its library does not compile against this PyTorch: " + errors[0][:300],
+        return {"missing": "its library does not compile against this PyTorch: " + error[:300],
                 "for_good": ran.returncode > 0 and "signal" not in ran.stdout}  # fmt: skip
     with open(library, "rb") as file:
         return file.read()

@@ -8,6 +8,7 @@
 #include <torch/csrc/Exceptions.h>
 #include <torch/csrc/autograd/python_variable.h>
 #include <torch/csrc/jit/runtime/operator.h>
+#include <torch/version.h>
 #ifdef KBENCH_CUDA
 #include <ATen/cuda/CUDAContext.h>
 #include <ATen/cuda/Exceptions.h>
