@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <cassert>
 #include <cfloat>
 #include <climits>
 #include <cmath>
