@@ -328,6 +328,46 @@ struct Function {
   }
 };
 
+/// Of torch::wrap_pybind_function(): its errors are PyTorch's.
+template <class R, class... A>
+struct Wrapped {
+  R (*function)(A...);
+  R operator()(A... a) const { return function(std::forward<A>(a)...); }
+};
+template <class F>
+constexpr bool is_wrapped = false;
+template <class R, class... A>
+constexpr bool is_wrapped<Wrapped<R, A...>> = true;
+
+/// Python's error for the exception that is being handled. Of functions that are not wrapped,
+/// pybind11 translates those of the standard library.
+inline PyObject* error_of(bool wrapped) {
+  if (wrapped) return kb_python_error();
+  const auto set = [](PyObject* type, const std::exception& error) {
+    PyErr_SetString(type, error.what());
+    return nullptr;
+  };
+  try {
+    throw;
+  } catch (const std::bad_alloc& error) {
+    return set(PyExc_MemoryError, error);
+  } catch (const std::domain_error& error) {
+    return set(PyExc_ValueError, error);
+  } catch (const std::invalid_argument& error) {
+    return set(PyExc_ValueError, error);
+  } catch (const std::length_error& error) {
+    return set(PyExc_ValueError, error);
+  } catch (const std::out_of_range& error) {
+    return set(PyExc_IndexError, error);
+  } catch (const std::range_error& error) {
+    return set(PyExc_ValueError, error);
+  } catch (const std::overflow_error& error) {
+    return set(PyExc_OverflowError, error);
+  } catch (...) {
+    return kb_python_error();
+  }
+}
+
 template <class T>
 struct Parameter {
   using type = std::decay_t<T>;
@@ -359,7 +399,7 @@ Overload overload_of(F function, R (*)(A...), std::index_sequence<i...>) {
         return Cast<std::decay_t<R>>::to(function(static_cast<A>(std::get<i>(values))...));
       }
     } catch (...) {
-      return kb_python_error();
+      return error_of(is_wrapped<F>);
     }
   };
   return overload;
@@ -474,7 +514,11 @@ namespace pybind11 = c10::py;
 namespace py = c10::py;
 namespace torch {
 namespace py = c10::py;
+template <class R, class... A>
+c10::py::Wrapped<R, A...> wrap_pybind_function(R (*function)(A...)) {
+  return {function};
 }
+}  // namespace torch
 
 #define PYBIND11_MODULE(NAME, MODULE) KB_MODULE(NAME, MODULE)
 #define KB_MODULE(NAME, MODULE)                                                 \

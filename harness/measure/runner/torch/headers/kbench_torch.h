@@ -218,11 +218,12 @@ enum class ScalarType : int8_t {
   BFloat16,
   Undefined = -1  // PyTorch's own number changes from version to version.
 };
-#define KB_FOR_TYPES(_)                                                                      \
-  _(uint8_t, Byte)                                                                           \
-  _(int8_t, Char)                                                                            \
-  _(int16_t, Short)                                                                          \
-  _(int, Int) _(int64_t, Long) _(Half, Half) _(float, Float) _(double, Double) _(bool, Bool) \
+#define KB_FOR_TYPES(_)                                                          \
+  _(uint8_t, Byte)                                                               \
+  _(int8_t, Char)                                                                \
+  _(int16_t, Short)                                                              \
+  _(int, Int)                                                                    \
+  _(int64_t, Long) _(Half, Half) _(float, Float) _(double, Double) _(bool, Bool) \
       _(BFloat16, BFloat16)
 #define KB_CONSTANT(TYPE, NAME) constexpr ScalarType k##NAME = ScalarType::NAME;
 KB_FOR_TYPES(KB_CONSTANT)
@@ -1374,10 +1375,6 @@ namespace torch {
 using namespace at;
 using Dtype = c10::ScalarType;
 namespace autograd {}
-template <class F>
-F* wrap_pybind_function(F* function) {
-  return function;
-}
 }  // namespace torch
 
 // Dispatch
