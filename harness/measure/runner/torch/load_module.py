@@ -76,7 +76,8 @@ def build_extensions_once():
 
 def remove_locks():
     """Of builders that were killed, for which PyTorch would wait forever. No other runs now."""
-    for lock in glob.glob(os.path.join(os.environ.get("TORCH_EXTENSIONS_DIR", "none"), "*", "lock")):
+    folder = os.environ.get("TORCH_EXTENSIONS_DIR", "none")
+    for lock in glob.glob(os.path.join(folder, "*", "lock")):
         with contextlib.suppress(OSError):
             os.remove(lock)
 

@@ -1,6 +1,6 @@
 """Builds the C++ and CUDA extensions of a candidate's module, without a device: what load_inline()
-makes is found again, compiled, when the module is loaded where it runs. With `build`, only that one,
-which a driver asks for."""
+makes is found again, compiled, when the module is loaded where it runs. With `build`, only that
+one, which a driver asks for."""
 
 import contextlib
 import io
@@ -14,7 +14,8 @@ import sys
 KILLED = re.compile(r"(Killed|Terminated) signal terminated program|died due to signal (9|15)\b"
                     r"|unable to execute command: (Killed|Terminated)")  # fmt: skip
 # "main.cpp:3:5: error: ...", "cuda.cu(7): error: ..."
-ERROR = re.compile(r"(?P<file>[^\s:()][^:()\n]*)(?::(?P<line>\d+)(?::(?P<column>\d+))?:|\((?P<at>\d+)\):)"
+ERROR = re.compile(r"(?P<file>[^\s:()][^:()\n]*)"
+                   r"(?::(?P<line>\d+)(?::(?P<column>\d+))?:|\((?P<at>\d+)\):)"
                    r" (?:fatal |catastrophic )?error(?: #[\w-]+)?: (?P<message>.*)")  # fmt: skip
 MOST_ERRORS = 10
 
@@ -76,7 +77,8 @@ def build(request):
         cpp_extension._write_ninja_file_and_build_library(**request["build"])
         return
     names = load_module(request["source"], os.path.abspath("model_new.py"))  # noqa: F821
-    if "init_inputs" in request and "cpp_extension" in request["source"] and not (WAYS or FAILED):  # noqa: F821
+    builds = "init_inputs" in request and "cpp_extension" in request["source"]
+    if builds and not (WAYS or FAILED):  # noqa: F821
         make_model(request, names)
 
 
@@ -106,6 +108,7 @@ if "building extension" in text or "Ninja" in text or "CUDA_HOME" in text:
 if WAYS:  # noqa: F821
     said["ways"] = WAYS  # noqa: F821
 if FAILED and not said["error"]:  # noqa: F821
-    said["failed"] = {name: errors_in(log, request["source"]) for name, log in FAILED.items()}  # noqa: F821
+    failed = FAILED.items()  # noqa: F821
+    said["failed"] = {name: errors_in(log, request["source"]) for name, log in failed}
 with os.fdopen(3, "w") as answer:
     json.dump(said, answer)

@@ -21,14 +21,17 @@ CUDA = """ATen/cuda/CUDAContext.h ATen/cuda/CUDABlas.h ATen/cuda/Exceptions.h
 INCLUDED = {"kbench_torch.h": TENSORS, "kbench_bind.h": BOUND, "kbench_cuda.h": CUDA}
 
 # Names of the standard library that kbench_torch.h brings in any case.
-ALWAYS = set("""abs array back begin cbrt ceil cos decay_t enable_if_t end erf erfc exception exp exp2
-    expf fabs float_t floor floorf fmax fmin fmod forward get get_if hypot in_place initializer_list
+ALWAYS = set("""
+    abs array back begin cbrt ceil cos decay_t enable_if_t end erf erfc exception exp exp2 expf
+    fabs float_t floor floorf fmax fmin fmod forward get get_if hypot in_place initializer_list
     int16_t int32_t int64_t int8_t is_floating_point is_floating_point_v is_integral is_same
-    is_same_v isfinite isinf isnan ldexp log log10 log1p log2 logf make_optional make_pair make_tuple
-    max min move nullopt nullptr_t numeric_limits optional out_of_range pair pow ptrdiff_t rint round
-    invalid_argument runtime_error logic_error sin size_t sqrt sqrtf string swap tan tanh tanhf tie
-    to_string tuple uint16_t uint32_t uint64_t uint8_t unique_ptr make_unique shared_ptr make_shared
-    vector conditional_t nearbyint fma expm1 copysign trunc snprintf memcpy memset""".split())  # fmt: skip
+    is_same_v isfinite isinf isnan ldexp log log10 log1p log2 logf make_optional make_pair
+    make_tuple max min move nullopt nullptr_t numeric_limits optional out_of_range pair pow
+    ptrdiff_t rint round invalid_argument runtime_error logic_error sin size_t sqrt sqrtf string
+    swap tan tanh tanhf tie to_string tuple uint16_t uint32_t uint64_t uint8_t unique_ptr
+    make_unique shared_ptr make_shared vector conditional_t nearbyint fma expm1 copysign trunc
+    snprintf memcpy memset
+""".split())  # fmt: skip
 
 
 def write_headers():
@@ -39,7 +42,7 @@ def write_headers():
     for ours, names in INCLUDED.items():
         for name in names.split():
             text = f'#pragma once\n#include "kbench_torch.h"\n#include "{ours}"\n'
-            if ours == "kbench_bind.h":  # nvcc needs none of it where the binding is another file's.
+            if ours == "kbench_bind.h":  # nvcc needs none of it where another file binds.
                 text = (f'#pragma once\n#include "kbench_torch.h"\n'
                         f'#if !defined(__CUDACC__) || defined(KBENCH_BIND)\n#include "{ours}"\n'
                         '#endif\n')  # fmt: skip
@@ -83,13 +86,15 @@ def quick_ninja(text, library):
         where = texts if flag != "BIND" else [t for s, t in zip(sources, texts) if s.endswith("cu")]
         if re.search(word, "".join(where), re.I):
             flags.append("-DKBENCH_" + flag)
-    text = re.sub(r"^((?:cuda_)?cflags = )", lambda to: to[1] + " ".join(flags) + " ", text, flags=re.M)
+    ahead = " ".join(flags) + " "
+    text = re.sub(r"^((?:cuda_)?cflags = )", lambda to: to[1] + ahead, text, flags=re.M)
     text = text.replace("-std=c++14", "-std=c++17")
     # The libraries of PyTorch come with ours, and take longer to link than all else.
     text = re.sub(r" -l(c10|torch|torch_cpu|torch_python|c10_cuda|torch_cuda\w*)\b", "", text)
     text = re.sub(r"^(ldflags = .*)$", lambda to: to[1] + " " + library, text, flags=re.M)
     # Nothing is built a second time, so that no compiler has to list what it read.
-    text = re.sub(r"--generate-dependencies-with-compile --dependency-output \S+|-MMD -MF \S+", "", text)
+    text = re.sub(r"--generate-dependencies-with-compile --dependency-output \S+", "", text)
+    text = re.sub(r"-MMD -MF \S+", "", text)
     return re.sub(r"^  (depfile|deps) = .*\n", "", text, flags=re.M)
 
 
@@ -115,7 +120,7 @@ def build_quickly(folder, workers):
 
 
 def calls_of_no_operator(library, of_ours):
-    """What it calls that this PyTorch has not, found in a process that loads it; empty if nothing."""
+    """What it calls that this PyTorch has not, found in a process that loads it; may be empty."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
