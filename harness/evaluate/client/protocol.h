@@ -31,8 +31,8 @@ inline constexpr const char* kOthersLine = "others";
 /// The stage in which a judge waits until another process releases the device: it counts neither in
 /// a limit nor in wall_s.
 inline constexpr const char* kQueueStage = "queue";
-/// The most that the first run of an opponent takes, in which it compiles: max-autotune tries dozens
-/// of kernels for each operator.
+/// The most that the first run of an opponent takes, in which it compiles: max-autotune tries
+/// dozens of kernels for each operator.
 inline constexpr double kOpponentCompileSeconds = 600;
 /// At most so many requests to come are announced.
 inline constexpr size_t kMostFilesAhead = 12;
