@@ -54,8 +54,7 @@ Opponent opponent_from_name(std::string_view name) {
     throw Error(ErrorCode::kInvalidArgument,
                 "there is no opponent " + quoted(std::string(way)) + ": eager, " +
                     listed(kWays, std::identity()) +
-                    ", best (the faster of torch and torch.compile), or best:A,B,... (the fastest "
-                    "of those)");
+                    ", best, or best:A,B,...: the fastest of them");
   }
   Opponent opponent;
   for (const std::string_view way : kWays) {

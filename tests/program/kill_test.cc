@@ -78,7 +78,7 @@ class KilledJob : public ::testing::Test {
       posix_spawn_file_actions_addopen(&files, stream, (folder_ / said_name(stream)).c_str(),
                                        O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
     }
-    before_ = read_file(results_);
+    before_ = testing::read_file(results_);
     ASSERT_EQ(
         posix_spawn(&program_, KBENCH_PROGRAM, &files, nullptr, argv.data(), environment.data()),
         0);
@@ -96,7 +96,7 @@ class KilledJob : public ::testing::Test {
     while (!ended() && Clock::now() < limit) {
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
-    ASSERT_TRUE(ended()) << "it hangs; so far it said " << read_file(folder_ / "out");
+    ASSERT_TRUE(ended()) << "it hangs; so far it said " << testing::read_file(folder_ / "out");
   }
 
   /// Kills it at once, and it alone.
@@ -147,9 +147,9 @@ class KilledJob : public ::testing::Test {
     }
     EXPECT_LE(files, 1u);
     // No finished result lost: what was whole still is, and what was reported is there.
-    const std::string now = read_file(results_);
+    const std::string now = testing::read_file(results_);
     EXPECT_TRUE(now.starts_with(before_.substr(0, before_.rfind('\n') + 1)));
-    const size_t reported = lines_starting_with('[', read_file(folder_ / "out"));
+    const size_t reported = lines_starting_with('[', testing::read_file(folder_ / "out"));
     EXPECT_GE(count_lines(now), count_lines(before_) + reported);
     // None doubled, and nobody blamed: the candidates are right.
     std::map<std::string, int> finished;
@@ -220,7 +220,7 @@ void KilledJob::kill_and_check(int kills, int longest_us) {
     ASSERT_NO_FATAL_FAILURE(wait_for_end());
     expect_all_in_order();
   }
-  EXPECT_TRUE(complete_) << read_file(folder_ / "out") << read_file(folder_ / "err");
+  EXPECT_TRUE(complete_) << testing::read_file(folder_ / "out") << testing::read_file(folder_ / "err");
   std::string counts;
   for (const auto& [name, count] : killed_) counts += " " + std::to_string(count) + " " + name;
   std::printf("killed%s; %d starts, %d whole jobs, %d evaluations tried again, seed %u\n",
@@ -395,7 +395,7 @@ TEST_F(KilledLoop, IsGoneWithWhateverProcessIsKilled) {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
     if (ended()) {
-      const std::string said = read_file(folder_ / "out") + read_file(folder_ / "err");
+      const std::string said = testing::read_file(folder_ / "out") + testing::read_file(folder_ / "err");
       if (said.find("takes a python3 with the package torch") != std::string::npos) {
         GTEST_SKIP() << said;
       }

@@ -21,7 +21,8 @@ SCRIPTS = os.path.join(FOLDER, "harness", "measure", "runner", "torch")
 def driver():
     """driver.py's names, without running it."""
     text = ""
-    for name in ("load_module.py", "quick_build.py", "kernel_names.py", "driver.py"):
+    for name in ("load_module.py", "quick_build.py", "kernel_names.py", "weights.py",
+                 "driver.py"):  # fmt: skip
         with open(os.path.join(SCRIPTS, name)) as file:
             text += file.read()
     run = "\nmain()\n"
