@@ -32,11 +32,12 @@ def made(request):
     libraries = ["torch_python", "torch_cpu", "torch", "c10"]
     if cuda:
         flags.append("-DKBENCH_CUDA")
-        libraries += ["torch_cuda", "c10_cuda"]
+        libraries += ["torch_cuda", "c10_cuda", "cudart"]
     folder = os.path.join(os.path.dirname(torch.__file__), "lib")
+    of_cuda = [f"-L{os.path.join(cuda, each)}" for each in ("lib64", "lib")] if cuda else []
     library = "libkbench_torch.so"
     command = [os.environ.get("CXX", "c++"), "-O1", "-fPIC", "-shared", "-w", *flags, "bridge.cc",
-               "-o", library, f"-Wl,-soname,{library}", f"-L{folder}",
+               "-o", library, f"-Wl,-soname,{library}", f"-L{folder}", *of_cuda,
                *(f"-l{each}" for each in libraries)]  # fmt: skip
     for standard in ("-std=c++17", "-std=c++20"):  # The latter may be what PyTorch's headers take.
         try:

@@ -1,4 +1,5 @@
 # Put in front of driver.py and precompile.py, with HEADERS, the texts of the files in headers/.
+import contextlib
 import ctypes
 import os
 import re
@@ -70,6 +71,20 @@ def load_bridge():
         return ctypes.CDLL(library)
 
 
+@contextlib.contextmanager
+def launches_on_current_stream():
+    """Kernels that extensions launch on CUDA's default stream go to PyTorch's current one, as far as
+    they were built quickly: a graph of a call then holds them."""
+    switch = getattr(load_bridge(), "kb_launch_on_current_stream", None)
+    if switch:
+        switch(True)
+    try:
+        yield
+    finally:
+        if switch:
+            switch(False)
+
+
 def quick_ninja(text, library):
     """PyTorch's build file for our headers. All else stays as PyTorch has it."""
     import torch
@@ -91,6 +106,8 @@ def quick_ninja(text, library):
     text = text.replace("-std=c++14", "-std=c++17")
     # The libraries of PyTorch come with ours, and take longer to link than all else.
     text = re.sub(r" -l(c10|torch|torch_cpu|torch_python|c10_cuda|torch_cuda\w*)\b", "", text)
+    if re.search(r"^build .*: cuda_compile ", text, re.M):  # bridge.cc says why.
+        library += " -Wl,--wrap=cudaLaunchKernel -Wl,--wrap=__cudaLaunchKernel"
     text = re.sub(r"^(ldflags = .*)$", lambda to: to[1] + " " + library, text, flags=re.M)
     # Nothing is built a second time, so that no compiler has to list what it read.
     text = re.sub(r"--generate-dependencies-with-compile --dependency-output \S+", "", text)

@@ -492,6 +492,33 @@ const void* kb_device_properties(int64_t index) {
 #endif
 }
 
+#ifdef KBENCH_CUDA
+/// Whether kernels that extensions launch on CUDA's legacy default stream go to PyTorch's current
+/// one, which may be captured: to learn which kernels a call launches, never while it is timed.
+static bool launches_on_current_stream = false;
+void kb_launch_on_current_stream(bool current) { launches_on_current_stream = current; }
+
+static cudaStream_t stream_for(cudaStream_t stream) {
+  return stream == nullptr && launches_on_current_stream
+             ? c10::cuda::getCurrentCUDAStream().stream()
+             : stream;
+}
+
+// Extensions are linked with --wrap for what nvcc makes of a launch: the first before CUDA 13, the
+// second from then on.
+cudaError_t __wrap_cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                    size_t shared_bytes, cudaStream_t stream) {
+  return cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream_for(stream));
+}
+#if CUDART_VERSION >= 13000
+cudaError_t __cudaLaunchKernel(cudaKernel_t, dim3, dim3, void**, size_t, cudaStream_t);
+cudaError_t __wrap___cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
+                                      size_t shared_bytes, cudaStream_t stream) {
+  return __cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream_for(stream));
+}
+#endif
+#endif
+
 void* kb_cuda_handle(char) {
 #ifdef KBENCH_CUDA
   return at::cuda::getCurrentCUDABlasHandle();
