@@ -17,6 +17,7 @@ import io
 import json
 import os
 import resource
+import select
 import socket
 import stat
 import struct
@@ -29,6 +30,7 @@ import types
 HEADER = struct.Struct("=III")
 NOT_LOCKED = 97  # kNoLock of python_group.h
 CHANNEL = 3
+IDLE_SECONDS = 2  # after which nobody waits for what else is imported
 
 
 class Channel:
@@ -235,20 +237,32 @@ def import_triton():
         triton.compile(source, target=GPUTarget("cuda", 90, 32))
 
 
+def freeze():
+    """What is there is shared with the processes that are forked."""
+    gc.collect()
+    gc.freeze()
+
+
 def serve(package):
     channel, failure = Channel(CHANNEL), None
     try:
         if package == "torch":
             import_torch()
-            with contextlib.suppress(Exception):  # Not every machine has it, or this version.
-                import_triton()
         elif package:
             importlib.import_module(package)
     except BaseException as error:
         failure = f"{type(error).__name__}: {error}"
-    gc.collect()
-    gc.freeze()  # What is there is shared with the processes that are forked.
+    freeze()
+    forks, wants_triton = 0, package == "torch"
     while True:
+        # The first candidates do not wait for Triton, which they may not need.
+        waits = lambda: forks < 4 and select.select([channel.socket], [], [], IDLE_SECONDS)[0]
+        if wants_triton and not waits():
+            wants_triton = False
+            with contextlib.suppress(Exception):  # Not every machine has it, or this version.
+                import_triton()
+            freeze()
+        forks += 1
         order, descriptors = channel.receive()
         try:
             answer = {"failed": failure} if failure else {
