@@ -282,10 +282,8 @@ class TorchHeaders(unittest.TestCase):
         self.assertFalse(os.path.exists(lock))
 
     def test_an_operator_that_this_pytorch_has_not_is_not_called(self):
-        with open(os.path.join(self.folder, "headers", "kbench_torch.h")) as file:
-            has = file.read()
         ours = dict(self.quick.names["HEADERS"])
-        self.assertIn("_(abs)", has)
+        self.assertIn("_(abs)", ours["kbench_torch.h"])
         ours["kbench_torch.h"] = ours["kbench_torch.h"].replace("_(abs)", "_(abs) _(abs_of_mine)")
         way = Way(tempfile.mkdtemp(dir=self.folder), full=False)
         os.symlink(os.path.join(self.folder, "bridge"), os.path.join(way.folder, "bridge"))
