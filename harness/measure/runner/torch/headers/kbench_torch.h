@@ -218,13 +218,13 @@ enum class ScalarType : int8_t {
   BFloat16,
   Undefined = -1  // PyTorch's own number changes from version to version.
 };
-#define KB_FOR_TYPES(_)                                                          \
-  _(uint8_t, Byte)                                                               \
-  _(int8_t, Char)                                                                \
-  _(int16_t, Short)                                                              \
-  _(int, Int)                                                                    \
-  _(int64_t, Long) _(Half, Half) _(float, Float) _(double, Double) _(bool, Bool) \
-      _(BFloat16, BFloat16)
+#define KB_FOR_TYPES(_) \
+  _(uint8_t, Byte)      \
+  _(int8_t, Char)       \
+  _(int16_t, Short)     \
+  _(int, Int)           \
+  _(int64_t, Long)      \
+  _(Half, Half) _(float, Float) _(double, Double) _(bool, Bool) _(BFloat16, BFloat16)
 #define KB_CONSTANT(TYPE, NAME) constexpr ScalarType k##NAME = ScalarType::NAME;
 KB_FOR_TYPES(KB_CONSTANT)
 constexpr auto kUInt8 = kByte, kInt8 = kChar, kInt16 = kShort, kInt32 = kInt, kInt64 = kLong,
@@ -1418,29 +1418,19 @@ namespace autograd {}
 #define AT_DISPATCH_CASE_FLOATING_TYPES_AND(T1, ...) \
   AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__) AT_DISPATCH_CASE(T1, __VA_ARGS__)
 #define AT_DISPATCH_CASE_FLOATING_TYPES_AND2(T1, T2, ...) \
-  AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__) \
-  AT_DISPATCH_CASE(T1, __VA_ARGS__) AT_DISPATCH_CASE(T2, __VA_ARGS__)
+  AT_DISPATCH_CASE_FLOATING_TYPES_AND(T1, __VA_ARGS__) AT_DISPATCH_CASE(T2, __VA_ARGS__)
 #define AT_DISPATCH_CASE_FLOATING_TYPES_AND3(T1, T2, T3, ...) \
-  AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__) \
-  AT_DISPATCH_CASE(T1, __VA_ARGS__) AT_DISPATCH_CASE(T2, __VA_ARGS__) \
-      AT_DISPATCH_CASE(T3, __VA_ARGS__)
+  AT_DISPATCH_CASE_FLOATING_TYPES_AND2(T1, T2, __VA_ARGS__) AT_DISPATCH_CASE(T3, __VA_ARGS__)
 #define AT_DISPATCH_CASE_FLOATING_TYPES_AND4(T1, T2, T3, T4, ...) \
-  AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__) \
-  AT_DISPATCH_CASE(T1, __VA_ARGS__) AT_DISPATCH_CASE(T2, __VA_ARGS__) \
-      AT_DISPATCH_CASE(T3, __VA_ARGS__) AT_DISPATCH_CASE(T4, __VA_ARGS__)
+  AT_DISPATCH_CASE_FLOATING_TYPES_AND3(T1, T2, T3, __VA_ARGS__) AT_DISPATCH_CASE(T4, __VA_ARGS__)
 #define AT_DISPATCH_CASE_ALL_TYPES_AND(T1, ...) \
   AT_DISPATCH_CASE_ALL_TYPES(__VA_ARGS__) AT_DISPATCH_CASE(T1, __VA_ARGS__)
 #define AT_DISPATCH_CASE_ALL_TYPES_AND2(T1, T2, ...) \
-  AT_DISPATCH_CASE_ALL_TYPES(__VA_ARGS__) \
-  AT_DISPATCH_CASE(T1, __VA_ARGS__) AT_DISPATCH_CASE(T2, __VA_ARGS__)
+  AT_DISPATCH_CASE_ALL_TYPES_AND(T1, __VA_ARGS__) AT_DISPATCH_CASE(T2, __VA_ARGS__)
 #define AT_DISPATCH_CASE_ALL_TYPES_AND3(T1, T2, T3, ...) \
-  AT_DISPATCH_CASE_ALL_TYPES(__VA_ARGS__) \
-  AT_DISPATCH_CASE(T1, __VA_ARGS__) AT_DISPATCH_CASE(T2, __VA_ARGS__) \
-      AT_DISPATCH_CASE(T3, __VA_ARGS__)
+  AT_DISPATCH_CASE_ALL_TYPES_AND2(T1, T2, __VA_ARGS__) AT_DISPATCH_CASE(T3, __VA_ARGS__)
 #define AT_DISPATCH_CASE_ALL_TYPES_AND4(T1, T2, T3, T4, ...) \
-  AT_DISPATCH_CASE_ALL_TYPES(__VA_ARGS__) \
-  AT_DISPATCH_CASE(T1, __VA_ARGS__) AT_DISPATCH_CASE(T2, __VA_ARGS__) \
-      AT_DISPATCH_CASE(T3, __VA_ARGS__) AT_DISPATCH_CASE(T4, __VA_ARGS__)
+  AT_DISPATCH_CASE_ALL_TYPES_AND3(T1, T2, T3, __VA_ARGS__) AT_DISPATCH_CASE(T4, __VA_ARGS__)
 #define AT_DISPATCH_CASE_INTEGRAL_TYPES_AND(T1, ...) \
   AT_DISPATCH_CASE_INTEGRAL_TYPES(__VA_ARGS__) AT_DISPATCH_CASE(T1, __VA_ARGS__)
 #define AT_DISPATCH_FLOATING_TYPES(TYPE, NAME, ...) \
