@@ -51,10 +51,9 @@ Opponent opponent_from_name(std::string_view name) {
   }
   for (const std::string_view way : asked) {
     if (std::ranges::find(kWays, way) != kWays.end()) continue;
-    throw Error(ErrorCode::kInvalidArgument,
-                "there is no opponent " + quoted(std::string(way)) + ": eager, " +
-                    listed(kWays, std::identity()) +
-                    ", best, or best:A,B,...: the fastest of them");
+    throw Error(ErrorCode::kInvalidArgument, "there is no opponent " + quoted(std::string(way)) +
+                                                 ": eager, " + listed(kWays, std::identity()) +
+                                                 ", best, or best:A,B,...: the fastest of them");
   }
   Opponent opponent;
   for (const std::string_view way : kWays) {

@@ -46,7 +46,7 @@ class Channel {
   std::optional<Frame> receive(std::chrono::milliseconds wait, size_t most_bytes);
   /// The other end has closed, and everything it sent has been received.
   bool ended() const { return ended_ && buffer_.empty(); }
-  /// The other end has closed, whatever is still to be received.
+  /// Whether the other end has closed, even where messages of it are still to be received.
   bool closed() const;
 
  private:

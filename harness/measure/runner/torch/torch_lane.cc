@@ -201,7 +201,7 @@ TorchLane::TorchLane(TorchHost& host, Json task, const Graph& graph)
       task_(std::move(task)),
       graph_(graph) {}
 
-/// Only until its first run is done: what is built is on nobody's clock.
+/// Until its first run is done, as no time is taken of what is built then.
 void TorchLane::set_builder(BuildExtension build) {
   channel_.set_builder([this, build = std::move(build)](const Json& arguments) -> std::string {
     const auto start = Clock::now();
