@@ -220,7 +220,8 @@ void KilledJob::kill_and_check(int kills, int longest_us) {
     ASSERT_NO_FATAL_FAILURE(wait_for_end());
     expect_all_in_order();
   }
-  EXPECT_TRUE(complete_) << testing::read_file(folder_ / "out") << testing::read_file(folder_ / "err");
+  EXPECT_TRUE(complete_) << testing::read_file(folder_ / "out")
+                         << testing::read_file(folder_ / "err");
   std::string counts;
   for (const auto& [name, count] : killed_) counts += " " + std::to_string(count) + " " + name;
   std::printf("killed%s; %d starts, %d whole jobs, %d evaluations tried again, seed %u\n",
@@ -395,7 +396,8 @@ TEST_F(KilledLoop, IsGoneWithWhateverProcessIsKilled) {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
     if (ended()) {
-      const std::string said = testing::read_file(folder_ / "out") + testing::read_file(folder_ / "err");
+      const std::string said =
+          testing::read_file(folder_ / "out") + testing::read_file(folder_ / "err");
       if (said.find("takes a python3 with the package torch") != std::string::npos) {
         GTEST_SKIP() << said;
       }
