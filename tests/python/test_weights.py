@@ -1,12 +1,18 @@
 """The task's weights in modules that read them in __init__, by weights.py and driver.py's Model."""
 
-import importlib
 import os
 import sys
 import tempfile
 import textwrap
 import types
 import unittest
+
+import needs
+
+try:
+    import torch
+except ImportError:
+    torch = None
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 SCRIPTS = os.path.join(FOLDER, "harness", "measure", "runner", "torch")
@@ -18,16 +24,15 @@ def driver():
                    for name in ("load_module", "kernel_names", "weights", "driver"))  # fmt: skip
     module = types.ModuleType("driver")
     exec(compile(text.rsplit("main()", 1)[0], "driver.py", "exec"), module.__dict__)
-    module.torch = importlib.import_module("torch")
-    module.DEVICE = "cuda" if module.torch.cuda.is_available() else "cpu"
-    module.DTYPES = {"f32": module.torch.float32, "f16": module.torch.float16}
-    module.torch.set_grad_enabled(False)
+    module.torch = torch
+    module.DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+    module.DTYPES = {"f32": torch.float32, "f16": torch.float16}
+    torch.set_grad_enabled(False)
     return module
 
 
-DRIVER = driver()
-torch = DRIVER.torch
-REGISTER = torch.nn.Module.register_parameter
+DRIVER = driver() if torch else None
+REGISTER = torch.nn.Module.register_parameter if torch else None
 TOP = """
 import torch
 from torch import nn
@@ -35,6 +40,10 @@ import torch.nn.functional as F
 
 made = 0
 """
+
+
+def setUpModule():
+    needs.need(torch, "torch (Debian: python3-torch)")
 
 
 class Weights(unittest.TestCase):
