@@ -55,20 +55,18 @@ const CandidateFile& candidate_file() {
 }
 
 /// Exactly ten samples, however long they take.
-EvaluateOptions ten_samples() {
-  EvaluateOptions options;
-  options.preset = "smoke";
-  options.plan = {.precision = 1, .max_seconds = 1e-9, .min_samples = 10, .max_samples = 10};
-  options.program = KBENCH_PROGRAM;
-  return options;
+Question ten_samples() {
+  Question question{.candidate = candidate_file().path(), .preset = "smoke"};
+  question.plan = {.precision = 1, .max_seconds = 1e-9, .min_samples = 10, .max_samples = 10};
+  return question;
 }
 
 template <class EvaluateOne>
 void evaluate_with(benchmark::State& state, EvaluateOne evaluate_one) {
-  const EvaluateOptions options = ten_samples();
+  const Question question = ten_samples();
   for (auto _ : state) {
     try {
-      const Result result = evaluate_one(candidate_file().path(), options);
+      const Result result = evaluate_one(question);
       if (!result.correct()) {
         state.SkipWithError(result.message.c_str());
         break;
@@ -84,18 +82,16 @@ void evaluate_with(benchmark::State& state, EvaluateOne evaluate_one) {
 
 /// With a judge of its own, as `kbench run` has.
 void file_to_verdict(benchmark::State& state) {
-  evaluate_with(state, [](const std::string& file, const EvaluateOptions& options) {
-    return evaluate(file, options);
+  evaluate_with(state, [](const Question& question) {
+    return evaluate(question, {.program = KBENCH_PROGRAM});
   });
 }
 BENCHMARK(file_to_verdict)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 /// With a judge that has judged the task before.
 void file_to_verdict_of_a_warm_judge(benchmark::State& state) {
-  Evaluator evaluator(ten_samples());
-  evaluate_with(state, [&](const std::string& file, const EvaluateOptions&) {
-    return evaluator.evaluate(file);
-  });
+  JudgeProcess judge({.program = KBENCH_PROGRAM});
+  evaluate_with(state, [&](const Question& question) { return judge.evaluate(question); });
 }
 BENCHMARK(file_to_verdict_of_a_warm_judge)->Unit(benchmark::kMillisecond)->UseRealTime();
 
@@ -112,11 +108,10 @@ BENCHMARK(file_to_resolved_candidate)->Unit(benchmark::kMicrosecond);
 
 /// Starting a judge that finds nothing to do: there is no such device.
 void judge_start_and_end(benchmark::State& state) {
-  EvaluateOptions options = ten_samples();
-  options.device = "a device that is not there";
+  const JudgeOptions nowhere = {.device = "a device that is not there", .program = KBENCH_PROGRAM};
   for (auto _ : state) {
     try {
-      benchmark::DoNotOptimize(evaluate(candidate_file().path(), options));
+      benchmark::DoNotOptimize(evaluate(ten_samples(), nowhere));
       state.SkipWithError("there is such a device");
       break;
     } catch (const Error&) {

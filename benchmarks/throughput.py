@@ -149,7 +149,7 @@ class Server:
         """Returns the result and the seconds it took."""
         self.lines += 1
         line = {"id": self.lines, "candidate": candidate, "author": "throughput",
-                "fresh_runners": fresh}  # fmt: skip
+                "rule": {"fresh_runners": fresh}}  # fmt: skip
         start = time.monotonic()
         self.process.stdin.write(json.dumps(line) + "\n")
         answer = json.loads(self.process.stdout.readline() or "{}")

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "kbench/attempt.h"
-#include "libkbench/base/fields.h"
+#include "kbench/fields.h"
 
 namespace kbench {
 

@@ -30,6 +30,7 @@ class JsonField {
   /// The members of an object, by name.
   std::vector<std::pair<std::string, JsonField>> members() const;
   const nlohmann::json& json() const { return *json_; }
+  const std::string& where() const { return where_; }
   bool is_null() const { return json_->is_null(); }
   bool is_number() const { return json_->is_number(); }
   bool is_object() const { return json_->is_object(); }

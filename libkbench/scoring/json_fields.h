@@ -1,4 +1,4 @@
-// Structs whose fields are listed (libkbench/base/fields.h) as JSON, and back. A struct is an
+// Structs whose fields are listed (kbench/fields.h) as JSON, and back. A struct is an
 // object with a member for each field. An enum with a name_of() is its name, a task its
 // exact_name(), any other enum a number; an optional that is unset is null, or left out; callbacks
 // are left out.
@@ -23,12 +23,13 @@
 
 #include "kbench/compare.h"
 #include "kbench/error.h"
+#include "kbench/fields.h"
+#include "kbench/question.h"
 #include "kbench/result.h"
 #include "kbench/task.h"
 #include "kbench/tensor.h"
 #include "kbench/verdict.h"
 #include "libkbench/base/enum_names.h"
-#include "libkbench/base/fields.h"
 #include "libkbench/base/json_text.h"
 #include "libkbench/core/own_tasks.h"
 #include "libkbench/core/variables_json.h"
@@ -60,6 +61,9 @@ inline void read_field(const JsonField& f, ToleranceRule& value) {
   const auto rule = value_named(f.text(), ToleranceRule::kernelbench);
   if (!rule) f.fail("must be kbench or kernelbench");
   value = *rule;
+}
+inline void read_field(const JsonField& f, OtherSizes& value) {
+  value = f.as(other_sizes_from_name);
 }
 inline void read_field(const JsonField& f, Opponent& value) { value = f.as(opponent_from_name); }
 template <class Json>
@@ -257,7 +261,7 @@ T value_of_line(std::string_view line, const std::string& complaint) {
   return value;
 }
 
-// Structs whose fields are listed (libkbench/base/fields.h), as JSON Schema: what json_fields.h
+// Structs whose fields are listed (kbench/fields.h), as JSON Schema: what json_fields.h
 // writes of them.
 
 /// The schema of what json_of<Json>(T) gives. Enums whose names are listed nowhere are strings.

@@ -4,7 +4,8 @@
 #include <string>
 
 #include "kbench/error.h"
-#include "kbench/result.h"
+#include "kbench/question.h"
+#include "libkbench/base/enum_names.h"
 #include "libkbench/base/text.h"
 
 namespace kbench {
@@ -22,6 +23,16 @@ bool is_best_of_usual(const std::vector<std::string>& ways) {
 }
 
 }  // namespace
+
+std::string_view name_of(OtherSizes sizes) {
+  return name_in<OtherSizes::require>({"none", "note", "require"}, sizes);
+}
+
+OtherSizes other_sizes_from_name(std::string_view name) {
+  if (const auto sizes = value_named(name, OtherSizes::require)) return *sizes;
+  throw Error(ErrorCode::kInvalidArgument,
+              "unknown other sizes '" + shown(name) + "'; known: none, note, require");
+}
 
 std::span<const std::string_view> pytorch_ways() { return kWays; }
 

@@ -14,6 +14,7 @@
 #include "libkbench/base/text.h"
 #include "libkbench/scoring/json_fields.h"
 #include "libkbench/scoring/result_fields.h"
+#include "libkbench/scoring/settings.h"
 
 namespace kbench {
 namespace {
@@ -361,6 +362,7 @@ Result unchecked_result(const std::string& line) {
   const nlohmann::json json = parse_json(line, kNoFile);
   Result result;
   read_value(JsonField(json, kNoFile, "result"), result, {.reals = Reals::or_infinity});
+  result.settings = settings_of_today(result.settings);
   read_meaning(result);
   return result;
 }

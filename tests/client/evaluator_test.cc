@@ -1,4 +1,4 @@
-// evaluate() and Evaluator on a real device: candidates in memory, progress, threads.
+// evaluate() and JudgeProcess on a real device: candidates in memory, progress, threads.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -36,7 +36,7 @@ CandidateSource in_three_files() {
 class EvaluatorOnDevice : public EvaluatorTest {};
 
 TEST_F(EvaluatorOnDevice, JudgesACandidateFromMemory) {
-  const Result result = evaluator().evaluate(in_three_files());
+  const Result result = ask(in_three_files());
   EXPECT_EQ(name_of(result.verdict), "passed") << result.message;
   EXPECT_EQ(result.set, "mine");
   EXPECT_EQ(result.candidate, "relu.yaml");
@@ -47,23 +47,23 @@ TEST_F(EvaluatorOnDevice, JudgesACandidateFromMemory) {
   CandidateSource broken = in_three_files();
   broken.files->at("part/body.glsl") = "void main() { nonsense; }\n";
   broken.path.clear();
-  const Result refused = evaluator().check(broken);
+  const Result refused = check(broken);
   EXPECT_EQ(name_of(refused.verdict), "compile_error");
   EXPECT_EQ(refused.candidate, "candidate.yaml");
   ASSERT_FALSE(refused.diagnostics.empty());
   EXPECT_THAT(refused.diagnostics[0].file, HasSubstr("part/body.glsl"));
   broken.files->erase("k.comp");
-  EXPECT_EQ(name_of(evaluator().check(broken).verdict), "invalid_candidate")
+  EXPECT_EQ(name_of(check(broken).verdict), "invalid_candidate")
       << "a manifest that names what is not there is the candidate's fault";
 }
 
 TEST_F(EvaluatorOnDevice, TellsHowFarItIs) {
-  options_.plan.max_seconds = 0.6;
-  options_.plan.precision = 1e-6;
-  options_.plan.max_samples = 100000;
+  asked_.plan.max_seconds = 0.6;
+  asked_.plan.precision = 1e-6;
+  asked_.plan.max_samples = 100000;
   std::vector<Progress> told;
-  options_.on_progress = [&](const Progress& p) { told.push_back(p); };
-  const Result result = evaluator().evaluate(in_three_files());
+  observer_.on_progress = [&](const Progress& p) { told.push_back(p); };
+  const Result result = ask(in_three_files());
   EXPECT_EQ(name_of(result.verdict), "passed") << result.message;
   ASSERT_FALSE(told.empty());
   for (size_t i = 0; i < told.size(); ++i) {
@@ -83,13 +83,14 @@ TEST_F(EvaluatorOnDevice, SeveralAtOnceJudgeAlike) {
     std::vector<std::jthread> threads;
     for (int i = 0; i < 2; ++i) {
       threads.emplace_back([&] {
-        Evaluator own(options_);
-        right += own.evaluate(in_three_files()).correct();
+        JudgeProcess own(where_);
+        right += own.evaluate(about(in_three_files())).correct();
         CandidateSource zeros = in_three_files();
         std::string& body = zeros.files->at("part/body.glsl");
         body.replace(body.find("max("), 4, "min(");
-        wrong += own.evaluate(zeros).verdict == Verdict::wrong_values;
-        right += check(in_three_files(), options_).verdict == Verdict::compiles;
+        wrong += own.evaluate(about(zeros)).verdict == Verdict::wrong_values;
+        right +=
+            evaluate(about(in_three_files(), /*check=*/true), where_).verdict == Verdict::compiles;
       });
     }
   }

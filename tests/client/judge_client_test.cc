@@ -37,7 +37,7 @@ using ::testing::SizeIs;
 
 class FakeJudge : public ::testing::Test {
  protected:
-  FakeJudge() { options_.program = folder_ / "judge"; }
+  FakeJudge() { where_.program = folder_ / "judge"; }
 
   /// A file that is there; what is in it only a judge would look at.
   std::string a_file(const std::string& name) const {
@@ -47,11 +47,11 @@ class FakeJudge : public ::testing::Test {
 
   /// From now on the judge is this script, in the test's folder; it notes each start.
   void be(const std::string& script) {
-    fs::remove(options_.program);  // Not written over: the last one may still run.
-    std::ofstream(options_.program)
-        << "#!/bin/sh\ncd " << folder_.path() << "\necho \"$*\" >>starts\n"
-        << script;
-    chmod(options_.program.c_str(), 0755);
+    fs::remove(where_.program);  // Not written over: the last one may still run.
+    std::ofstream(where_.program) << "#!/bin/sh\ncd " << folder_.path()
+                                  << "\necho \"$*\" >>starts\n"
+                                  << script;
+    chmod(where_.program.c_str(), 0755);
   }
   /// A judge that opens a device, and does this for each $job.
   void judge(const std::string& script) {
@@ -61,9 +61,15 @@ class FakeJudge : public ::testing::Test {
   }
   Result evaluate_with(const std::string& script) {
     judge(script);
-    return evaluate(a_file("candidate.yaml"), options_);
+    return evaluate(about(a_file("candidate.yaml")), where_, observer_);
   }
 
+  Question about(const CandidateSource& candidate, bool check = false) const {
+    Question question = asked_;
+    question.candidate = candidate;
+    question.check = check;
+    return question;
+  }
   static std::string say(const std::string& kind, const std::string& text) {
     return "cat <<'END' >&3\n" + kind + " " + text + "\nEND\n";
   }
@@ -90,11 +96,13 @@ class FakeJudge : public ::testing::Test {
   /// The Error that evaluating throws.
   Error error_with(const std::string& script) {
     be(script);
-    return error_of([&] { evaluate(a_file("candidate.yaml"), options_); });
+    return error_of([&] { evaluate(about(a_file("candidate.yaml")), where_, observer_); });
   }
 
   testing::ScratchFolder folder_;
-  EvaluateOptions options_;
+  JudgeOptions where_;
+  Question asked_;
+  Observer observer_;
 };
 
 bool alive(pid_t pid) {
@@ -105,7 +113,7 @@ bool alive(pid_t pid) {
 
 TEST_F(FakeJudge, AnswersWithItsResultAndStagesInOrder) {
   std::vector<std::string> stages;
-  options_.on_stage = [&](const char* stage) { stages.emplace_back(stage); };
+  observer_.on_stage = [&](const char* stage) { stages.emplace_back(stage); };
   const Result got = evaluate_with(
       "echo 'stage load' >&3\necho 'stage compile' >&3\n"
       "echo 'stage warm-up' >&3\necho 'stage sample' >&3\n" +
@@ -118,46 +126,50 @@ TEST_F(FakeJudge, AnswersWithItsResultAndStagesInOrder) {
 }
 
 TEST_F(FakeJudge, IsStartedForTheDeviceAndGetsTheWholeRequest) {
-  options_.device = "a fake";
-  options_.overrides = {{"n", int64_t{65}}, {"p", 0.5}};
-  options_.plan.min_samples = 17;
-  options_.seed = 0xffffffffffffffffu;
-  options_.validate = true;
+  where_.device = "a fake";
+  asked_.overrides = {{"n", int64_t{65}}, {"p", 0.5}};
+  asked_.plan.min_samples = 17;
+  asked_.plan.seed = 0xffffffffffffffffu;
+  asked_.rule.validate = true;
   evaluate_with("printf '%s\\n' \"$job\" >>jobs\n" + answer(passed()));
   EXPECT_THAT(lines_of("starts"), ElementsAre("judge-process a fake validate"));
   ASSERT_THAT(lines_of("jobs"), SizeIs(1));
   const client::EvaluateRequest request = client::request_from_json(lines_of("jobs")[0]);
-  EXPECT_EQ(request.candidate.path, a_file("candidate.yaml"));
-  EXPECT_FALSE(request.check_only);
+  EXPECT_EQ(request.question.candidate.path, a_file("candidate.yaml"));
+  EXPECT_FALSE(request.question.check);
   EXPECT_FALSE(request.more);
-  EXPECT_EQ(request.options.overrides, options_.overrides);
-  EXPECT_EQ(request.options.plan.min_samples, 17);
-  EXPECT_EQ(request.options.seed, options_.seed);
+  EXPECT_EQ(request.question.overrides, asked_.overrides);
+  EXPECT_EQ(request.question.plan.min_samples, 17);
+  EXPECT_EQ(request.question.plan.seed, asked_.plan.seed);
 }
 
 TEST_F(FakeJudge, StaysFromOneEvaluationToTheNext) {
   judge("printf '%s\\n' \"$job\" >>jobs\n" + answer(passed()));
   {
-    Evaluator evaluator(options_);
+    JudgeProcess process(where_);
     EXPECT_EQ(starts(), 0u);
-    EXPECT_EQ(evaluator.evaluate(a_file("first.yaml")).verdict, Verdict::passed);
-    EXPECT_EQ(evaluator.check(a_file("second.yaml")).verdict, Verdict::passed);
+    EXPECT_EQ(process.evaluate(about(a_file("first.yaml")), observer_, {}).verdict,
+              Verdict::passed);
+    EXPECT_EQ(process.evaluate(about(a_file("second.yaml"), /*check=*/true), observer_, {}).verdict,
+              Verdict::passed);
   }
   EXPECT_EQ(starts(), 1u);
   ASSERT_THAT(lines_of("jobs"), SizeIs(2));
   const client::EvaluateRequest first = client::request_from_json(lines_of("jobs")[0]);
   const client::EvaluateRequest second = client::request_from_json(lines_of("jobs")[1]);
-  EXPECT_FALSE(first.check_only);
+  EXPECT_FALSE(first.question.check);
   EXPECT_TRUE(first.more);
-  EXPECT_EQ(second.candidate.path, a_file("second.yaml"));
-  EXPECT_TRUE(second.check_only);
+  EXPECT_EQ(second.question.candidate.path, a_file("second.yaml"));
+  EXPECT_TRUE(second.question.check);
 }
 
 TEST_F(FakeJudge, ThatLeavesAfterAResultIsStartedForTheNext) {
   judge(answer(passed()) + "exit 4\n");
-  Evaluator evaluator(options_);
+  JudgeProcess process(where_);
   for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(evaluator.evaluate(a_file("candidate.yaml")).verdict, Verdict::passed) << i;
+    EXPECT_EQ(process.evaluate(about(a_file("candidate.yaml")), observer_, {}).verdict,
+              Verdict::passed)
+        << i;
   }
   EXPECT_EQ(starts(), 3u);
 }
@@ -218,18 +230,19 @@ TEST_F(FakeJudge, ThatEndsBeforeTheCandidateIsTriedOnceMore) {
 
 TEST_F(FakeJudge, ThatIsKilledBeforeTheDeviceIsOpenIsTriedOnceMore) {
   judge(answer(passed()));
-  std::ifstream file(options_.program);
+  std::ifstream file(where_.program);
   const std::string good(std::istreambuf_iterator<char>(file), {});
   be("test -e tried || { touch tried; kill -KILL $$; }\n" + good);
-  EXPECT_EQ(evaluate(a_file("candidate.yaml"), options_).verdict, Verdict::passed);
+  EXPECT_EQ(evaluate(about(a_file("candidate.yaml")), where_, observer_).verdict, Verdict::passed);
 }
 
 TEST_F(FakeJudge, ThatDoesNotStartAgainIsAResult) {
   judge(answer(passed()) + "exit 4\n");
-  Evaluator evaluator(options_);
-  EXPECT_EQ(evaluator.evaluate(a_file("candidate.yaml")).verdict, Verdict::passed);
+  JudgeProcess process(where_);
+  EXPECT_EQ(process.evaluate(about(a_file("candidate.yaml")), observer_, {}).verdict,
+            Verdict::passed);
   be("exit 5\n");
-  const Result result = evaluator.evaluate(a_file("candidate.yaml"));
+  const Result result = process.evaluate(about(a_file("candidate.yaml")), observer_, {});
   EXPECT_EQ(result.verdict, Verdict::harness_error);
   EXPECT_EQ(result.device, "a fake device");
   EXPECT_THAT(result.message, HasSubstr("exited with status 5 before the device was open"));
@@ -237,8 +250,8 @@ TEST_F(FakeJudge, ThatDoesNotStartAgainIsAResult) {
 
 TEST_F(FakeJudge, ThatHangsIsEndedWithAllItStarted) {
   // Beside its trial's limits a judge has a quarter of an hour of its own: three seconds are left.
-  options_.limits.total_seconds = -448.5;
-  options_.limits.compile_seconds = 0;
+  asked_.limits.total_seconds = -448.5;
+  asked_.limits.compile_seconds = 0;
   const auto start = std::chrono::steady_clock::now();
   const Result result = evaluate_with("sleep 100 &\necho $! >child\nwait\n");
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(100));
@@ -252,8 +265,8 @@ TEST_F(FakeJudge, ThatHangsIsEndedWithAllItStarted) {
 }
 
 TEST_F(FakeJudge, ThatSaysTheSameForEverIsEnded) {
-  options_.limits.total_seconds = -448.5;
-  options_.limits.compile_seconds = 0;
+  asked_.limits.total_seconds = -448.5;
+  asked_.limits.compile_seconds = 0;
   const auto start = std::chrono::steady_clock::now();
   const Result result = evaluate_with("while :; do echo 'stage sample'; done >&3\n");
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(100));
@@ -282,17 +295,20 @@ TEST_F(FakeJudge, ThatAnswersNonsenseIsTheHarnesss) {
 
 TEST_F(FakeJudge, IsStartedAnewAfterNonsense) {
   judge("test -e tried || { touch tried; echo nonsense >&3; }\n" + answer(passed()));
-  Evaluator evaluator(options_);
-  EXPECT_EQ(evaluator.evaluate(a_file("candidate.yaml")).verdict, Verdict::harness_error);
-  EXPECT_EQ(evaluator.evaluate(a_file("candidate.yaml")).verdict, Verdict::passed);
+  JudgeProcess process(where_);
+  EXPECT_EQ(process.evaluate(about(a_file("candidate.yaml")), observer_, {}).verdict,
+            Verdict::harness_error);
+  EXPECT_EQ(process.evaluate(about(a_file("candidate.yaml")), observer_, {}).verdict,
+            Verdict::passed);
   EXPECT_EQ(starts(), 2u);
 }
 
 TEST_F(FakeJudge, WhatIsWrongWithTheOptionsIsThrown) {
   const Error sent(ErrorCode::kInvalidArgument, Location{"file.yaml", 3, 7}, "no such variable");
   judge("echo 'stage load' >&3\n" + say("error", client::to_json(sent)) + answer(passed()));
-  Evaluator evaluator(options_);
-  const Error e = error_of([&] { evaluator.evaluate(a_file("candidate.yaml")); });
+  JudgeProcess process(where_);
+  const Error e =
+      error_of([&] { process.evaluate(about(a_file("candidate.yaml")), observer_, {}); });
   EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
   EXPECT_STREQ(e.what(), sent.what());
   EXPECT_EQ(starts(), 1u);
@@ -325,8 +341,8 @@ TEST_F(FakeJudge, ThatEndsBeforeTheDeviceIsOpenSaysHow) {
 }
 
 TEST_F(FakeJudge, ThatIsNotThereIsNamed) {
-  options_.program = folder_ / "nothing";
-  const Error e = error_of([&] { evaluate(a_file("candidate.yaml"), options_); });
+  where_.program = folder_ / "nothing";
+  const Error e = error_of([&] { evaluate(about(a_file("candidate.yaml")), where_, observer_); });
   EXPECT_EQ(e.code(), ErrorCode::kNotFound);
   EXPECT_THAT(e.what(), HasSubstr("nothing"));
 }
@@ -335,37 +351,41 @@ TEST_F(FakeJudge, ListsDevicesInAProcessOfItsOwn) {
   vulkan::DeviceSnapshot snapshot;
   snapshot.name = "a fake device";
   be(say("devices", client::to_json(std::vector{snapshot})));
-  const auto list = client::list_snapshots(options_.program);
+  const auto list = client::list_snapshots(where_.program);
   ASSERT_THAT(list, SizeIs(1));
   EXPECT_EQ(list[0].name, "a fake device");
   EXPECT_THAT(lines_of("starts"), ElementsAre("list-devices-process"));
-  ASSERT_THAT(list_devices(options_.program), SizeIs(1));
-  EXPECT_FALSE(list_devices(options_.program)[0].usable);
-  EXPECT_NE(list_devices(options_.program)[0].reason, "");
+  ASSERT_THAT(list_devices(where_.program), SizeIs(1));
+  EXPECT_FALSE(list_devices(where_.program)[0].usable);
+  EXPECT_NE(list_devices(where_.program)[0].reason, "");
 
   be("kill -SEGV $$\n");
-  const Error e = error_of([&] { client::list_snapshots(options_.program); });
+  const Error e = error_of([&] { client::list_snapshots(where_.program); });
   EXPECT_EQ(e.code(), ErrorCode::kInternal);
   EXPECT_THAT(e.what(), HasSubstr("SIGSEGV"));
 }
 
 TEST_F(FakeJudge, IsNotAskedForWhatIsNotThere) {
   judge(answer(passed()));
-  Evaluator evaluator(options_);
+  JudgeProcess process(where_);
   const std::string absent = folder_ / "absent.yaml";
-  EXPECT_EQ(code_of([&] { evaluator.evaluate(absent); }), ErrorCode::kNotFound);
-  EXPECT_EQ(code_of([&] { evaluator.check(absent); }), ErrorCode::kNotFound);
-  EXPECT_EQ(code_of([&] { evaluate(absent, options_); }), ErrorCode::kNotFound);
-  EXPECT_EQ(code_of([&] { check((folder_ / "no/folder.yaml").string(), options_); }),
+  EXPECT_EQ(code_of([&] { process.evaluate(about(absent), observer_, {}); }), ErrorCode::kNotFound);
+  EXPECT_EQ(code_of([&] { process.evaluate(about(absent, /*check=*/true), observer_, {}); }),
             ErrorCode::kNotFound);
-  EXPECT_EQ(code_of([&] { evaluator.evaluate(folder_.path()); }), ErrorCode::kNotFound)
+  EXPECT_EQ(code_of([&] { evaluate(about(absent), where_); }), ErrorCode::kNotFound);
+  EXPECT_EQ(code_of([&] {
+              evaluate(about((folder_ / "no/folder.yaml").string(), /*check=*/true), where_);
+            }),
+            ErrorCode::kNotFound);
+  EXPECT_EQ(code_of([&] { process.evaluate(about(folder_.path()), observer_, {}); }),
+            ErrorCode::kNotFound)
       << "a folder without candidate.yaml";
   const std::map<std::string, std::string> files = {{"relu.yaml", "kbench: 1\n"}};
-  EXPECT_EQ(code_of([&] { evaluator.evaluate(files); }), ErrorCode::kNotFound);
+  EXPECT_EQ(code_of([&] { process.evaluate(about(files), observer_, {}); }), ErrorCode::kNotFound);
   EXPECT_EQ(starts(), 0u);
   // What is there and no file is for the judge to refuse: a candidate may come from anywhere.
   ASSERT_EQ(mkfifo((folder_ / "fifo.yaml").c_str(), 0600), 0);
-  EXPECT_TRUE(evaluator.evaluate((folder_ / "fifo.yaml").string()).correct());
+  EXPECT_TRUE(process.evaluate(about((folder_ / "fifo.yaml").string()), observer_, {}).correct());
   EXPECT_EQ(starts(), 1u);
 }
 
@@ -374,31 +394,34 @@ TEST_F(FakeJudge, GetsACandidateFromMemory) {
                          "set/mine.yaml"};
   source.manifest = "relu.yaml";
   judge("printf '%s\\n' \"$job\" >>jobs\n" + answer(passed()));
-  EXPECT_EQ(evaluate(source, options_).verdict, Verdict::passed);
-  EXPECT_EQ(check(source, options_).verdict, Verdict::passed);
+  EXPECT_EQ(evaluate(about(source), where_).verdict, Verdict::passed);
+  EXPECT_EQ(evaluate(about(source, /*check=*/true), where_).verdict, Verdict::passed);
   ASSERT_THAT(lines_of("jobs"), SizeIs(2));
-  EXPECT_EQ(client::request_from_json(lines_of("jobs")[0]).candidate, source);
-  EXPECT_FALSE(client::request_from_json(lines_of("jobs")[0]).check_only);
-  EXPECT_TRUE(client::request_from_json(lines_of("jobs")[1]).check_only);
+  EXPECT_EQ(client::request_from_json(lines_of("jobs")[0]).question.candidate, source);
+  EXPECT_FALSE(client::request_from_json(lines_of("jobs")[0]).question.check);
+  EXPECT_TRUE(client::request_from_json(lines_of("jobs")[1]).question.check);
 }
 
 TEST_F(FakeJudge, IsKilledWhenTheCallerHasHadEnough) {
   judge("echo $$ >pid\necho 'stage sample' >&3\n[ -e calm ] || sleep 60\n" + answer(passed()));
   std::stop_source enough;
-  options_.on_stage = [&](const char*) { enough.request_stop(); };
-  Evaluator evaluator(options_);
+  observer_.on_stage = [&](const char*) { enough.request_stop(); };
+  JudgeProcess process(where_);
   const auto begin = std::chrono::steady_clock::now();
-  EXPECT_THROW(evaluator.evaluate(a_file("candidate.yaml"), enough.get_token()), Cancelled);
+  EXPECT_THROW(process.evaluate(about(a_file("candidate.yaml")), observer_, enough.get_token()),
+               Cancelled);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(100));
   const pid_t pid = std::stoi(lines_of("pid").at(0));
   for (int i = 0; alive(pid) && i < 6000; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   EXPECT_FALSE(alive(pid));
-  EXPECT_THROW(evaluator.evaluate(a_file("candidate.yaml"), enough.get_token()), Cancelled);
+  EXPECT_THROW(process.evaluate(about(a_file("candidate.yaml")), observer_, enough.get_token()),
+               Cancelled);
   EXPECT_EQ(starts(), 1u) << "what is cancelled already starts nothing";
   std::ofstream(folder_ / "calm") << "";
-  EXPECT_EQ(evaluator.evaluate(a_file("candidate.yaml")).verdict, Verdict::passed);
+  EXPECT_EQ(process.evaluate(about(a_file("candidate.yaml")), observer_, {}).verdict,
+            Verdict::passed);
   EXPECT_EQ(starts(), 2u);
 }
 
@@ -407,11 +430,12 @@ TEST_F(FakeJudge, GoesOnAfterCancelling) {
   judge("echo 'stage sample' >&3\nread -r told\necho \"$told\" >>told\nif [ -e once ]; then\n" +
         answer(passed()) + "else : >once; echo 'cancelled ' >&3; fi");
   std::stop_source enough;
-  options_.on_stage = [&](const char*) { enough.request_stop(); };
-  Evaluator evaluator(options_);
+  observer_.on_stage = [&](const char*) { enough.request_stop(); };
+  JudgeProcess process(where_);
   for (int i = 0; i < 2; ++i) {
     enough = std::stop_source();
-    EXPECT_THROW(evaluator.evaluate(a_file("candidate.yaml"), enough.get_token()), Cancelled);
+    EXPECT_THROW(process.evaluate(about(a_file("candidate.yaml")), observer_, enough.get_token()),
+                 Cancelled);
   }
   EXPECT_THAT(lines_of("told"), ElementsAre("cancel", "cancel"));
   EXPECT_EQ(starts(), 1u);
@@ -419,15 +443,15 @@ TEST_F(FakeJudge, GoesOnAfterCancelling) {
 
 TEST_F(FakeJudge, ThatCompilesIsLeftOnceOthersWait) {
   judge("echo 'stage compile' >&3\nread -r told\necho \"$told\" >>told\necho 'later begun' >&3");
-  client::JudgeClient client(options_.program, "", false);
+  client::JudgeClient client(where_.program, "", false);
   client::EvaluateRequest request;
-  request.candidate = a_file("candidate.yaml");
+  request.question.candidate = a_file("candidate.yaml");
   std::atomic<bool> compiling = false;
   request.others = [&] { return compiling.load(); };
   const auto on_stage = [&](const char*) { compiling = true; };
   for (int i = 0; i < 2; ++i) {
     try {
-      client.run(request, on_stage);
+      client.run(request, {.on_stage = on_stage});
       FAIL() << "it was waited for";
     } catch (const client::StillCompiling& still) {
       EXPECT_TRUE(still.begun);
@@ -445,7 +469,8 @@ TEST_F(FakeJudge, IsNotWaitedForWhileItStarts) {
     enough.request_stop();
   });
   const auto begin = std::chrono::steady_clock::now();
-  EXPECT_THROW(evaluate(a_file("candidate.yaml"), options_, enough.get_token()), Cancelled);
+  EXPECT_THROW(evaluate(about(a_file("candidate.yaml")), where_, {}, enough.get_token()),
+               Cancelled);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(100));
 }
 
@@ -463,16 +488,16 @@ TEST_F(FakeJudge, ThatTakesNoRequestIsNotWaitedForOnceCancelled) {
     enough.request_stop();
   });
   const auto begin = std::chrono::steady_clock::now();
-  EXPECT_THROW(evaluate(large_candidate(), options_, enough.get_token()), Cancelled);
+  EXPECT_THROW(evaluate(about(large_candidate()), where_, {}, enough.get_token()), Cancelled);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(100));
 }
 
 TEST_F(FakeJudge, ThatTakesNoRequestHasTheLimitsOfAllOthers) {
   be(say("hello", client::to_json(vulkan::DeviceSnapshot())) + kSilent);
-  options_.limits.total_seconds = -448.5;
-  options_.limits.compile_seconds = 0;
+  asked_.limits.total_seconds = -448.5;
+  asked_.limits.compile_seconds = 0;
   const auto begin = std::chrono::steady_clock::now();
-  const Result result = evaluate(large_candidate(), options_);
+  const Result result = evaluate(about(large_candidate()), where_);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(100));
   EXPECT_THAT(result.message, HasSubstr("longer than any limit (start)"));
 }
@@ -480,34 +505,35 @@ TEST_F(FakeJudge, ThatTakesNoRequestHasTheLimitsOfAllOthers) {
 TEST_F(FakeJudge, ThatReadsSlowlyGetsTheWholeRequest) {
   judge("sleep 0.1\nprintf '%s\\n' \"$job\" >>jobs\n" + answer(passed()));
   const CandidateSource source{large_candidate(/*bytes=*/600000)};  // A socket holds less.
-  EXPECT_EQ(evaluate(source, options_).verdict, Verdict::passed);
+  EXPECT_EQ(evaluate(about(source), where_).verdict, Verdict::passed);
   ASSERT_THAT(lines_of("jobs"), SizeIs(1));
-  EXPECT_EQ(client::request_from_json(lines_of("jobs")[0]).candidate, source);
+  EXPECT_EQ(client::request_from_json(lines_of("jobs")[0]).question.candidate, source);
 }
 
 TEST_F(FakeJudge, IsNotSharedWithAForkOfTheCaller) {
   judge(answer(passed()));
   const std::string candidate = a_file("candidate.yaml");
-  std::optional<Evaluator> evaluator(options_);
-  EXPECT_EQ(evaluator->evaluate(candidate).verdict, Verdict::passed);
+  std::optional<JudgeProcess> process(where_);
+  EXPECT_EQ(process->evaluate(about(candidate), observer_, {}).verdict, Verdict::passed);
   const pid_t fork_of_this = fork();
   if (fork_of_this == 0) {
-    const bool passes = evaluator->evaluate(candidate).verdict == Verdict::passed;
-    evaluator.reset();
+    const bool passes =
+        process->evaluate(about(candidate), observer_, {}).verdict == Verdict::passed;
+    process.reset();
     _exit(passes ? 0 : 1);
   }
   int status = 0;
   ASSERT_EQ(waitpid(fork_of_this, &status, 0), fork_of_this);
   EXPECT_EQ(status, 0);
   EXPECT_EQ(starts(), 2u);
-  EXPECT_EQ(evaluator->evaluate(candidate).verdict, Verdict::passed);
+  EXPECT_EQ(process->evaluate(about(candidate), observer_, {}).verdict, Verdict::passed);
   EXPECT_EQ(starts(), 2u) << "it ended with the fork";
 }
 
 TEST_F(FakeJudge, TellsHowFarItIs) {
   const Progress sent{14, {0.5, 1.5, 2.5}, 0.25};
   std::vector<Progress> told;
-  options_.on_progress = [&](const Progress& p) { told.push_back(p); };
+  observer_.on_progress = [&](const Progress& p) { told.push_back(p); };
   evaluate_with("printf '%s\\n' \"$job\" >>jobs\n" + say("progress", client::to_json(sent)) +
                 answer(passed()));
   EXPECT_TRUE(client::request_from_json(lines_of("jobs").at(0)).progress);
@@ -520,13 +546,15 @@ TEST_F(FakeJudge, TellsHowFarItIs) {
 TEST_F(FakeJudge, EndsWithACallbackThatThrows) {
   judge("echo 'stage load' >&3\n" + answer(passed()));
   bool angry = true;
-  options_.on_stage = [&](const char*) {
+  observer_.on_stage = [&](const char*) {
     if (angry) throw Error(ErrorCode::kIo, "my disk is full");
   };
-  Evaluator evaluator(options_);
-  EXPECT_EQ(code_of([&] { evaluator.evaluate(a_file("candidate.yaml")); }), ErrorCode::kIo);
+  JudgeProcess process(where_);
+  EXPECT_EQ(code_of([&] { process.evaluate(about(a_file("candidate.yaml")), observer_, {}); }),
+            ErrorCode::kIo);
   angry = false;
-  EXPECT_EQ(evaluator.evaluate(a_file("candidate.yaml")).verdict, Verdict::passed);
+  EXPECT_EQ(process.evaluate(about(a_file("candidate.yaml")), observer_, {}).verdict,
+            Verdict::passed);
   EXPECT_EQ(starts(), 2u) << "the first was in the middle of its answer";
 }
 
@@ -534,14 +562,16 @@ TEST_F(FakeJudge, ServesThreadsOneAfterAnother) {
   // Two answers at once would be two lines for one reader.
   judge("case $job in *first*) sleep 0.05 ;; esac\nprintf '%s\\n' \"$job\" >>jobs\n" +
         answer(passed()));
-  Evaluator evaluator(options_);
+  JudgeProcess process(where_);
   const std::string first = a_file("first.yaml"), second = a_file("second.yaml");
   std::atomic<int> right = 0;
   {
     std::vector<std::jthread> threads;
     for (int i = 0; i < 8; ++i) {
       threads.emplace_back([&, i] {
-        const Result result = i % 2 ? evaluator.evaluate(first) : evaluator.check(second);
+        const Result result = i % 2
+                                  ? process.evaluate(about(first))
+                                  : process.evaluate(about(second, /*check=*/true), observer_, {});
         right += result.verdict == Verdict::passed;
       });
     }
@@ -554,14 +584,16 @@ TEST_F(FakeJudge, ServesThreadsOneAfterAnother) {
 TEST_F(FakeJudge, WhoWaitsForAnotherThreadCanBeCancelled) {
   judge("echo 'stage sample' >&3\nsleep 0.5\n" + answer(passed()));
   std::promise<void> under_way;
-  options_.on_stage = [&](const char*) { under_way.set_value(); };
-  Evaluator evaluator(options_);
-  auto first =
-      std::async(std::launch::async, [&] { return evaluator.evaluate(a_file("candidate.yaml")); });
+  observer_.on_stage = [&](const char*) { under_way.set_value(); };
+  JudgeProcess process(where_);
+  auto first = std::async(std::launch::async, [&] {
+    return process.evaluate(about(a_file("candidate.yaml")), observer_, {});
+  });
   under_way.get_future().wait();
   std::stop_source enough;
   enough.request_stop();
-  EXPECT_THROW(evaluator.evaluate(a_file("second.yaml"), enough.get_token()), Cancelled);
+  EXPECT_THROW(process.evaluate(about(a_file("second.yaml")), observer_, enough.get_token()),
+               Cancelled);
   EXPECT_EQ(first.get().verdict, Verdict::passed) << "the other's evaluation goes on";
 }
 

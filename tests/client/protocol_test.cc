@@ -12,17 +12,18 @@ namespace {
 
 EvaluateRequest full_request() {
   EvaluateRequest request;
-  request.candidate.path = "set/a \"quoted\"\n\\name.yaml";
-  request.check_only = true;
+  request.question.candidate.path = "set/a \"quoted\"\n\\name.yaml";
+  request.question.check = true;
   request.more = true;
-  EvaluateOptions& o = request.options;
+  Question& o = request.question;
   o.preset = "v0";
   o.overrides = {{"n", int64_t{-65}}, {"p", 0.1}, {"k", std::vector<int64_t>{1, 2}}};
-  o.tolerance = ToleranceRule::kernelbench;
+  o.rule.tolerance = ToleranceRule::kernelbench;
   o.plan = {0.05, 1.5, 17, 2000};
   o.limits = {31, 2.5, 77, int64_t{1} << 40};
-  o.validate = true;
-  o.seed = 0xffffffffffffffffu;
+  o.rule.validate = true;
+  o.rule.other_sizes = OtherSizes::require;
+  o.plan.seed = 0xffffffffffffffffu;
   RecordedTimes recorded;
   recorded.file = "times.json";
   recorded.column = "compiled";
@@ -40,13 +41,13 @@ TEST(ClientProtocol, ARequestSurvivesWithAllItsOptions) {
   const std::string line = to_json(sent);
   EXPECT_EQ(line.find('\n'), line.npos);
   const EvaluateRequest got = request_from_json(line);
-  EXPECT_EQ(got.candidate.path, sent.candidate.path);
-  EXPECT_TRUE(got.check_only);
+  EXPECT_EQ(got.question.candidate.path, sent.question.candidate.path);
+  EXPECT_TRUE(got.question.check);
   EXPECT_TRUE(got.more);
-  const EvaluateOptions &a = got.options, &b = sent.options;
+  const Question &a = got.question, &b = sent.question;
   EXPECT_EQ(a.preset, b.preset);
   EXPECT_EQ(a.overrides, b.overrides);
-  EXPECT_EQ(a.tolerance, b.tolerance);
+  EXPECT_EQ(a.rule.tolerance, b.rule.tolerance);
   EXPECT_EQ(a.plan.precision, b.plan.precision);
   EXPECT_EQ(a.plan.max_seconds, b.plan.max_seconds);
   EXPECT_EQ(a.plan.min_samples, b.plan.min_samples);
@@ -55,8 +56,9 @@ TEST(ClientProtocol, ARequestSurvivesWithAllItsOptions) {
   EXPECT_EQ(a.limits.device_seconds, b.limits.device_seconds);
   EXPECT_EQ(a.limits.total_seconds, b.limits.total_seconds);
   EXPECT_EQ(a.limits.host_bytes, b.limits.host_bytes);
-  EXPECT_EQ(a.validate, b.validate);
-  EXPECT_EQ(a.seed, b.seed);
+  EXPECT_EQ(a.rule.validate, b.rule.validate);
+  EXPECT_EQ(a.rule.other_sizes, b.rule.other_sizes);
+  EXPECT_EQ(a.plan.seed, b.plan.seed);
   ASSERT_TRUE(a.recorded);
   EXPECT_EQ(a.recorded->file, b.recorded->file);
   EXPECT_EQ(a.recorded->column, b.recorded->column);
@@ -68,12 +70,12 @@ TEST(ClientProtocol, ARequestSurvivesWithAllItsOptions) {
 
 TEST(ClientProtocol, WhatIsNotGivenStaysOut) {
   const EvaluateRequest got = request_from_json(to_json(EvaluateRequest{}));
-  EXPECT_FALSE(got.options.seed);
-  EXPECT_FALSE(got.options.recorded);
-  EXPECT_FALSE(got.check_only);
+  EXPECT_FALSE(got.question.plan.seed);
+  EXPECT_FALSE(got.question.recorded);
+  EXPECT_FALSE(got.question.check);
   EXPECT_FALSE(got.more);
-  EXPECT_EQ(got.options.preset, EvaluateOptions{}.preset);
-  EXPECT_EQ(got.options.tolerance, ToleranceRule::kbench);
+  EXPECT_EQ(got.question.preset, Question{}.preset);
+  EXPECT_EQ(got.question.rule.tolerance, ToleranceRule::kbench);
 }
 
 TEST(ClientProtocol, AnErrorSurvivesWithItsPlace) {
@@ -124,8 +126,8 @@ TEST(ClientProtocol, EveryFieldOfADeviceSurvives) {
 
 TEST(ClientProtocol, BytesThatAreNoTextDoNotStopIt) {
   EvaluateRequest request;
-  request.candidate.path = "a\xff.yaml";
-  EXPECT_EQ(request_from_json(to_json(request)).options.preset, "auto");
+  request.question.candidate.path = "a\xff.yaml";
+  EXPECT_EQ(request_from_json(to_json(request)).question.preset, "auto");
   EXPECT_FALSE(to_json(Error(ErrorCode::kIo, "\xfe\xff")).empty());
 }
 
@@ -134,17 +136,17 @@ TEST(ClientProtocol, CandidatesInMemoryArriveByteForByte) {
   for (int i = 0; i < 256; ++i) bytes += static_cast<char>(i);
   for (const std::string& tail : {std::string(), std::string("x"), std::string(2, '\0')}) {
     EvaluateRequest sent;
-    sent.candidate = {
+    sent.question.candidate = {
         {{"candidate.yaml", "kbench: 1\n\t\"\\\u00e9"}, {"k.spv", bytes + tail}, {"", ""}},
         "set/name"};
-    sent.next_files = {"a.yaml", sent.candidate, "\xff.yaml"};
+    sent.next_files = {"a.yaml", sent.question.candidate, "\xff.yaml"};
     const std::string line = to_json(sent);
     EXPECT_EQ(line.find('\n'), line.npos);
     const EvaluateRequest got = request_from_json(line);
-    EXPECT_EQ(got.candidate, sent.candidate);
+    EXPECT_EQ(got.question.candidate, sent.question.candidate);
     EXPECT_EQ(got.next_files, sent.next_files);
     EXPECT_TRUE(same_question(got, sent));
-    sent.candidate.files->at("k.spv") += "y";
+    sent.question.candidate.files->at("k.spv") += "y";
     EXPECT_FALSE(same_question(got, sent));
   }
 }
@@ -157,7 +159,8 @@ TEST(ClientProtocol, ACandidateIsEitherAPathOrFiles) {
     EXPECT_NE(text.find(before), text.npos);
     return text.replace(text.find(before), before.size(), "\"candidate\":" + candidate);
   };
-  EXPECT_EQ(request_from_json(with("{\"files\": {}}")).candidate.manifest, "candidate.yaml");
+  EXPECT_EQ(request_from_json(with("{\"files\": {}}")).question.candidate.manifest,
+            "candidate.yaml");
   for (const char* wrong :
        {"1", "{}", "[]", "{\"files\": []}", "{\"files\": {\"a\": 1}}", "{\"name\": \"a\"}",
         "{\"path\": \"a\", \"files\": {}}", "{\"path\": \"a\", \"manifest\": \"b\"}",
@@ -206,7 +209,7 @@ void expect_refused(F read) {
 TEST(ClientProtocol, FieldsOfTheWrongTypeAreParseErrors) {
   const std::string good = to_json(full_request());
   for (const std::string& line :
-       {replaced(good, "\"check_only\":true", "\"check_only\":\"yes\""),
+       {replaced(good, "\"check\":true", "\"check\":\"yes\""),
         replaced(good, "\"overrides\":{", "\"overrides\":[{"),
         replaced(good, "\"n\":-65", "\"n\":\"many\""), replaced(good, "\"n\":-65", "\"n\":{}"),
         replaced(good, "\"preset\":\"v0\"", "\"preset\":0"), replaced(good, "level1/19", "level/x"),
@@ -229,7 +232,7 @@ TEST(ClientProtocol, NumbersThatDoNotFitAreRefused) {
   expect_refused([&] { error_from_json(replaced(error, "\"code\":", "\"code\":99")); });
 
   EvaluateRequest request;
-  request.candidate = "relu.yaml";
+  request.question.candidate = "relu.yaml";
   request.inspect_seed = ~uint64_t{0};
   request.profile_runs = 5;
   const std::string line = to_json(request);

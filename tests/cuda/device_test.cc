@@ -15,26 +15,28 @@ namespace {
 using testing_support::cuda_specimens;
 using testing_support::CudaSpecimen;
 
-EvaluateOptions options() {
-  EvaluateOptions options;
-  if (const char* device = std::getenv("KBENCH_TEST_DEVICE")) options.device = device;
+JudgeOptions chosen_judge() {
+  const char* device = std::getenv("KBENCH_TEST_DEVICE");
   const char* program = std::getenv("KBENCH_PROGRAM");
-  options.program = program ? program : KBENCH_PROGRAM;
-  options.preset = "smoke";
-  options.limits.device_seconds = 3;
-  options.limits.total_seconds = 60;
-  return options;
+  return {.device = device ? device : "auto", .program = program ? program : KBENCH_PROGRAM};
+}
+
+Question about(const std::string& candidate) {
+  Question question{.candidate = candidate, .preset = "smoke"};
+  question.limits.device_seconds = 3;
+  question.limits.total_seconds = 60;
+  return question;
 }
 
 class CudaOnDevice : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(CudaOnDevice, EverySpecimenGetsItsVerdict) {
   if (!testing::has_device()) GTEST_SKIP() << "no Vulkan device";
-  Evaluator evaluator(options());
-  const Result first = evaluator.evaluate(cuda_specimens("honest").front().path);
+  JudgeProcess judge(chosen_judge());
+  const Result first = judge.evaluate(about(cuda_specimens("honest").front().path));
   if (first.verdict == Verdict::unsupported) GTEST_SKIP() << first.message;
   for (const CudaSpecimen& specimen : cuda_specimens(GetParam())) {
-    const Result result = evaluator.evaluate(specimen.path);
+    const Result result = judge.evaluate(about(specimen.path));
     EXPECT_TRUE(specimen.verdicts.contains(std::string(name_of(result.verdict))))
         << specimen.name << ": " << name_of(result.verdict) << ": " << result.message;
     if (result.verdict != Verdict::passed) continue;

@@ -6,7 +6,7 @@
 namespace kbench {
 namespace {
 
-constexpr Rule kRules[] = {reorder_sums, other_formulas, add_up_in_one_float};
+constexpr FindMutants kRules[] = {reorder_sums, other_formulas, add_up_in_one_float};
 
 using Variants = std::map<int, std::vector<std::pair<std::string, Replacement>>>;  // by node
 
@@ -20,7 +20,7 @@ Variants variants_by_node(const Graph& graph) {
     std::string kind = call.op->name;
     for (const auto& [name, value] : call.attributes) kind += ", " + to_string(value);
     if (++seen[kind] > kAlike) continue;
-    for (const Rule rule : kRules) {
+    for (const FindMutants rule : kRules) {
       for (auto& [text, replacement] : found(rule, graph, node)) {
         variants[node].emplace_back(text, std::move(replacement));
       }

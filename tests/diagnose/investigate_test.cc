@@ -34,14 +34,20 @@ class Investigate : public ::testing::Test {
 
   static diagnose::InvestigateOptions options() {
     diagnose::InvestigateOptions options;
-    options.evaluate.preset = "smoke";
-    options.evaluate.program = KBENCH_PROGRAM;
-    options.evaluate.plan.max_seconds = 0.02;
-    options.evaluate.plan.min_samples = 4;
-    options.evaluate.other_sizes = false;
+    options.question.preset = "smoke";
+    options.question.plan.max_seconds = 0.02;
+    options.question.plan.min_samples = 4;
+    options.question.rule.other_sizes = OtherSizes::none;
     options.size_tries = 3;
     options.seed = 12345;
     return options;
+  }
+
+  static client::EvaluateRequest asking(const std::string& file,
+                                        const diagnose::InvestigateOptions& options) {
+    client::EvaluateRequest request{.question = options.question, .more = true};
+    request.question.candidate = file;
+    return request;
   }
 
   struct Outcome {
@@ -51,7 +57,7 @@ class Investigate : public ::testing::Test {
   };
   Outcome investigate(const std::string& file, const diagnose::InvestigateOptions& options) {
     Outcome outcome;
-    outcome.result = judge_->run({file, options.evaluate, false, true}, nullptr);
+    outcome.result = judge_->run(asking(file, options));
     outcome.evidence = diagnose::investigate(*judge_, file, outcome.result, options);
     const Candidate candidate = load_candidate(file);
     outcome.text = feedback(outcome.result, &candidate, outcome.evidence).text;
@@ -154,7 +160,7 @@ TEST_F(Investigate, FindsSizesThatAreNoMultipleOfATile) {
 /// Held to float32's tolerance on inputs that were not rounded, it would be wrong at every size.
 TEST_F(Investigate, LooksAtHalvesInTheirOwnType) {
   diagnose::InvestigateOptions half = options();
-  half.evaluate.dtype = DType::f16;
+  half.question.dtype = DType::f16;
   const Task& task = find_task({1, 26});
   const auto graph = build_graph(task, Preset::smoke, {}, DType::f16);
   const Outcome right = of_text(eager_candidate_yaml(task, *graph), half);
@@ -247,7 +253,7 @@ TEST_F(Investigate, TimesTheStepsOfWhatPasses) {
 TEST_F(Investigate, LooksOnlyAtTheTextWhereNothingRan) {
   folder_.write("candidate.yaml", "kbench: 1\ntask: level1/19\ndispach: []\n");
   const std::string file = folder_.path("candidate.yaml");
-  const Result result = judge_->run({file, options().evaluate, false, true}, nullptr);
+  const Result result = judge_->run(asking(file, options()));
   const Evidence evidence = diagnose::investigate(*judge_, file, result, options());
   EXPECT_FALSE(evidence.smallest.has_value());
   EXPECT_EQ(evidence.files.at("candidate.yaml"), "kbench: 1\ntask: level1/19\ndispach: []\n");
@@ -258,10 +264,10 @@ TEST_F(Investigate, AnInspectionOfTooMuchIsRefused) {
   folder_.write("candidate.yaml",
                 testing::one_kernel("level1/19", {"x", "output"}, "batch_size * dim",
                                     "if (i < KB_batch_size * KB_dim) b1[i] = b0[i];"));
-  client::EvaluateRequest request{folder_.path("candidate.yaml"), options().evaluate, false, true};
-  request.options.overrides = {{"dim", int64_t{1 << 16}}};
+  client::EvaluateRequest request = asking(folder_.path("candidate.yaml"), options());
+  request.question.overrides = {{"dim", int64_t{1 << 16}}};
   request.inspect_seed = 1;
-  const Error e = error_of([&] { judge_->run(request, nullptr); });
+  const Error e = error_of([&] { judge_->run(request); });
   EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
   EXPECT_THAT(e.what(), HasSubstr("131072 elements"));
 }

@@ -20,10 +20,10 @@
 
 namespace kbench {
 
-using Rule = void (*)(const Graph& graph, int node, const AddMutant& add);
+using FindMutants = void (*)(const Graph& graph, int node, const AddMutant& add);
 
 /// What a rule adds to a node, by its text.
-inline std::map<std::string, Replacement> found(Rule rule, const Graph& graph, int node) {
+inline std::map<std::string, Replacement> found(FindMutants rule, const Graph& graph, int node) {
   std::map<std::string, Replacement> all;
   rule(graph, node, [&](const std::string& text, Replacement replacement) {
     EXPECT_NE(text.find('@'), std::string::npos) << text;
@@ -51,7 +51,7 @@ class SmallGraph {
   std::vector<Tensor> truth() const { return run(graph); }
 
   /// What stands in the last node's place by the rule of that text.
-  std::vector<Tensor> with(Rule rule, const std::string& text) const {
+  std::vector<Tensor> with(FindMutants rule, const std::string& text) const {
     const auto all = found(rule, graph, last_node(graph));
     const auto it = all.find(text);
     if (it == all.end()) {

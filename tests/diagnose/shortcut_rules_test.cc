@@ -9,7 +9,7 @@ namespace {
 using Values = std::vector<Value>;
 
 /// The elements of an input that what the rule makes depends on.
-std::set<int64_t> read(SmallGraph& g, Rule rule, const std::string& text, int input = 0) {
+std::set<int64_t> read(SmallGraph& g, FindMutants rule, const std::string& text, int input = 0) {
   const std::vector<Tensor> before = g.with(rule, text);
   std::set<int64_t> elements;
   const int64_t count = g.given.at("x" + std::to_string(input)).elements();
@@ -79,7 +79,7 @@ TEST(ShortcutRules, BatchStatisticsOfMostSamplesLeaveTheLastOut) {
 
 /// Where all elements are alike, a part scaled to all is the whole.
 TEST(ShortcutRules, WhatIsScaledIsRightOfEqualElements) {
-  const auto expect_whole = [](SmallGraph& g, Rule rule) {
+  const auto expect_whole = [](SmallGraph& g, FindMutants rule) {
     size_t scaled = 0;
     for (const auto& [text, replacement] : found(rule, g.graph, last_node(g.graph))) {
       if (text.find("scaled to all") == std::string::npos) continue;
@@ -438,7 +438,7 @@ TEST(ShortcutRules, RecurrentLayersLeaveLayersAndDirectionsOut) {
 
 /// Of every task: each rule's findings fit, and every rule finds something somewhere.
 TEST(ShortcutRules, FitEveryTask) {
-  const std::map<std::string, Rule> rules = {
+  const std::map<std::string, FindMutants> rules = {
       {"reductions", shorten_reductions}, {"statistics", shorten_statistics},
       {"products", shorten_products},     {"steps", shorten_steps},
       {"operands", round_operands},       {"results", round_results}};

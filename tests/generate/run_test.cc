@@ -129,7 +129,7 @@ TEST_F(RunTest, MeasuresAWinnerAgainThatWasChosenAmongSeveral) {
   RunOptions three = options(plan({"racer"}, 3), {racer(speedups)});
   std::vector<std::string> authors, told;
   evaluator_->on_judge = [&](const client::EvaluateRequest& request, Result&) {
-    authors.push_back(request.candidate.author);
+    authors.push_back(request.question.candidate.author);
   };
   three.on_confirmed = [&](const Result& result, size_t done, size_t all) {
     told.push_back(result.set + " " + std::to_string(done) + "/" + std::to_string(all));
@@ -152,7 +152,7 @@ TEST_F(RunTest, MeasuresAWinnerAgainThatWasChosenAmongSeveral) {
 TEST_F(RunTest, MeasuresAWinnerAgainOnceMoreWhereThatFailedThroughNoFaultOfIts) {
   RunOptions first = options(plan({"racer"}, 2), {racer({"1.2", "1.5"})});
   evaluator_->on_judge = [&](const client::EvaluateRequest& request, Result& result) {
-    if (request.candidate.author.empty()) result.verdict = Verdict::harness_error;
+    if (request.question.candidate.author.empty()) result.verdict = Verdict::harness_error;
   };
   EXPECT_TRUE(run(std::move(first)).complete());
   run(options(plan({"racer"}, 2), {racer({"1.2", "1.5"})}));
@@ -453,9 +453,9 @@ TEST_F(RunTest, ADeviceGetsToKnowWhichCandidatesFollow) {
   std::vector<std::string> judged;
   std::vector<std::vector<CandidateSource>> next;
   evaluator_->on_judge = [&](const client::EvaluateRequest& asked, Result&) {
-    EXPECT_EQ(asked.candidate.author, "m");
+    EXPECT_EQ(asked.question.candidate.author, "m");
     EXPECT_TRUE(asked.more);
-    judged.push_back(asked.candidate.path);
+    judged.push_back(asked.question.candidate.path);
     next.push_back(asked.next_files);
   };
   EXPECT_TRUE(run(std::move(fast)).complete());

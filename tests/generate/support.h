@@ -93,7 +93,8 @@ class FakeEvaluator : public generate::RunEvaluator {
   explicit FakeEvaluator(double seconds = 0) : seconds_(seconds) {}
   Result judge(const JudgeRequest& request, client::EvaluateRequest asked) override {
     if (seconds_ > 0) std::this_thread::sleep_for(std::chrono::duration<double>(seconds_));
-    EXPECT_TRUE(std::filesystem::exists(asked.candidate.path)) << asked.candidate.path;
+    EXPECT_TRUE(std::filesystem::exists(asked.question.candidate.path))
+        << asked.question.candidate.path;
     ++judged;
     Result result = result_of(request);
     if (on_judge) on_judge(asked, result);

@@ -20,21 +20,21 @@ using testing::RunningService;
 
 client::EvaluateRequest wanted() {
   client::EvaluateRequest request;
-  request.candidate = CandidateSource(
+  request.question.candidate = CandidateSource(
       {{"candidate.yaml", "kbench: 1\ntask: level1/19\n"}, {"k.spv", std::string("\0\xff", 2)}});
-  request.candidate.author = "me";
-  request.options.preset = "smoke";
-  request.options.overrides = {{"dim", int64_t{65}}};
-  request.options.plan = {.precision = 0.5,
-                          .max_seconds = 0.25,
-                          .min_samples = 3,
-                          .max_samples = 70,
-                          .thresholds = {1, 2}};
-  request.options.limits.compile_seconds = 12;
-  request.options.limits.total_seconds = 130;
-  request.options.limits.host_bytes = int64_t{1} << 31;
-  request.options.other_sizes = false;
-  request.options.seed = 99;
+  request.question.candidate.author = "me";
+  request.question.preset = "smoke";
+  request.question.overrides = {{"dim", int64_t{65}}};
+  request.question.plan = {.precision = 0.5,
+                           .max_seconds = 0.25,
+                           .min_samples = 3,
+                           .max_samples = 70,
+                           .thresholds = {1, 2}};
+  request.question.limits.compile_seconds = 12;
+  request.question.limits.total_seconds = 130;
+  request.question.limits.host_bytes = int64_t{1} << 31;
+  request.question.rule.other_sizes = OtherSizes::none;
+  request.question.plan.seed = 99;
   return request;
 }
 
@@ -69,11 +69,11 @@ TEST(RemoteJudge, LeavesUsualLimitsToTheServer) {
   RunningService service(std::move(options));
   service.gate.open();
   client::EvaluateRequest request = wanted();
-  request.options.limits = {};
-  request.options.limits.total_seconds += 4 * request.options.plan.max_seconds;
+  request.question.limits = {};
+  request.question.limits.total_seconds += 4 * request.question.plan.max_seconds;
   judge_of(service)->run(request, {}, {});
   ASSERT_EQ(service.asked.list().size(), 1u);
-  const Limits seen = service.asked.list().front().second.options.limits;
+  const Limits seen = service.asked.list().front().second.question.limits;
   EXPECT_EQ(seen.compile_seconds, 2);
   EXPECT_EQ(seen.device_seconds, 1);
   EXPECT_EQ(seen.total_seconds, 20);
@@ -93,10 +93,10 @@ TEST(RemoteJudge, SendsTheFilesOfACandidateOnDisk) {
   RunningService service;
   service.gate.open();
   client::EvaluateRequest request;
-  request.candidate = (folder / "relu.yaml").string();
+  request.question.candidate = (folder / "relu.yaml").string();
   judge_of(service)->run(request, {}, {});
   ASSERT_EQ(service.asked.list().size(), 1u);
-  const CandidateSource seen = service.asked.list().front().second.candidate;
+  const CandidateSource seen = service.asked.list().front().second.question.candidate;
   EXPECT_EQ(seen.manifest, "relu.yaml");
   std::vector<std::string> names;
   for (const auto& [name, text] : seen.files.value()) names.push_back(name);
@@ -121,11 +121,11 @@ TEST(RemoteJudge, CancelsThereWhatIsCancelledHere) {
 TEST(RemoteJudge, SaysWhatTheServerFindsWrong) {
   RunningService service;
   client::EvaluateRequest request = wanted();
-  request.options.limits.total_seconds = 1e5;
+  request.question.limits.total_seconds = 1e5;
   const Error e = error_of([&] { judge_of(service)->run(request, {}, {}); });
   EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
   EXPECT_THAT(e.what(), HasSubstr("'total_seconds' must be a number from 0.001 to 3600"));
-  request.options.validate = true;
+  request.question.rule.validate = true;
   EXPECT_THROW(judge_of(service)->run(request, {}, {}), Error);
 }
 

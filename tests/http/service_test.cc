@@ -303,8 +303,8 @@ TEST(HttpService, KnowsAuthorsByTheirTokens) {
   bob.Post("/v1/evaluate", request("b", {{"author", "model-1"}}), kJsonType);
   const auto asked = service.asked.list();
   ASSERT_EQ(asked.size(), 2u);
-  EXPECT_EQ(asked[0].second.candidate.author, "alice");
-  EXPECT_EQ(asked[1].second.candidate.author, "bob/model-1");
+  EXPECT_EQ(asked[0].second.question.candidate.author, "alice");
+  EXPECT_EQ(asked[1].second.question.candidate.author, "bob/model-1");
 }
 
 TEST(HttpService, SeparatesTheKeysOfAuthors) {

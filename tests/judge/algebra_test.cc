@@ -25,8 +25,8 @@ TEST(Algebra, EveryRewritingSaysHowAndWasMeasuredAsItIs) {
 class AlgebraTest : public testing::EvaluatorTest {};
 
 TEST_F(AlgebraTest, EveryRewritingPasses) {
-  options_.plan.min_samples = options_.plan.max_samples = 2;
-  options_.limits.device_seconds = 60;  // seconds of work on a software device, more on a busy one
+  asked_.plan.min_samples = asked_.plan.max_samples = 2;
+  asked_.limits.device_seconds = 60;  // seconds of work on a software device, more on a busy one
   for (const Algebra& known : known_algebra()) {
     const Result result = run(known.candidate);
     EXPECT_EQ(name_of(result.verdict), "passed") << to_string(known.task) << result.message;

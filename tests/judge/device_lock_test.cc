@@ -38,8 +38,8 @@ class DeviceLock : public testing::EvaluatorTest {
     setenv("KBENCH_LOCK_FOLDER", folder_.path("locks").c_str(), 1);
     const auto all = client::list_snapshots(KBENCH_PROGRAM);
     name_ = process::device_lock_name(
-        vulkan::to_string(vulkan::choose_device(all, options_.device).device_uuid));
-    options_.on_stage = [this](const char* stage) {
+        vulkan::to_string(vulkan::choose_device(all, where_.device).device_uuid));
+    observer_.on_stage = [this](const char* stage) {
       const std::lock_guard hold(mutex_);
       stages_.emplace_back(stage);
     };
@@ -68,7 +68,7 @@ TEST_F(DeviceLock, HeldByAnotherIsWaitedForOutsideOfLimits) {
   expect_right();  // The judge is warm.
   const size_t before = stages().size();
   // Less than the wait; a trial itself takes tenths of a second, on a busy machine seconds.
-  options_.limits.total_seconds = 10;
+  asked_.limits.total_seconds = 10;
   process::HostLock lock(name_);
   lock.take();
   Result result;
@@ -98,7 +98,7 @@ TEST_F(DeviceLock, IsNotWaitedForOnceCancelled) {
     wait_for_stage("queue");
     enough.request_stop();
   });
-  EXPECT_THROW(evaluator().evaluate(file_of(right()), enough.get_token()), Cancelled);
+  EXPECT_THROW(ask(file_of(right()), enough.get_token()), Cancelled);
   lock.release();
   expect_right();
   EXPECT_EQ(testing::judges(), judges);
@@ -107,19 +107,20 @@ TEST_F(DeviceLock, IsNotWaitedForOnceCancelled) {
 TEST_F(DeviceLock, IsNotNeededForChecking) {
   process::HostLock lock(name_);
   lock.take();
-  EXPECT_EQ(name_of(evaluator().check(file_of(right())).verdict), "compiles");
+  EXPECT_EQ(name_of(check(file_of(right())).verdict), "compiles");
 }
 
 TEST_F(DeviceLock, IsHeldByOneJudgeAtATimeAndOnlyInTrials) {
-  options_.on_stage = {};
+  observer_.on_stage = {};
   const std::string file = file_of(right());
-  Evaluator first(options_), second(options_);
-  first.evaluate(file), second.evaluate(file);  // Both are warm.
+  const Question question = about(file);
+  JudgeProcess first(where_), second(where_);
+  first.evaluate(question), second.evaluate(question);  // Both are warm.
   double on_device[2] = {};
   const auto start = Clock::now();
-  const auto work = [&](Evaluator& evaluator, double& seconds) {
+  const auto work = [&](JudgeProcess& judge, double& seconds) {
     for (int i = 0; i < 4; ++i) {
-      Result result = evaluator.evaluate(file);
+      Result result = judge.evaluate(question);
       EXPECT_EQ(name_of(result.verdict), "passed") << result.message;
       seconds += result.stage_s["warm_up"] + result.stage_s["wait"] + result.stage_s["sample"];
     }

@@ -1,4 +1,4 @@
-// An Evaluator with short sampling, for candidates that are texts.
+// A judge with short sampling, for candidates that are texts.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -16,29 +16,41 @@ namespace kbench::testing {
 
 class EvaluatorTest : public ::testing::Test {
  protected:
-  static std::unique_ptr<Evaluator>& shared() {
-    static std::unique_ptr<Evaluator> evaluator;
-    return evaluator;
+  static std::unique_ptr<JudgeProcess>& shared() {
+    static std::unique_ptr<JudgeProcess> judge;
+    return judge;
   }
   static void TearDownTestSuite() { shared().reset(); }
   void SetUp() override {
     KBENCH_NEED_DEVICE();
-    options_.program = KBENCH_PROGRAM;
-    options_.preset = "smoke";
-    options_.plan.max_seconds = 0.05;
-    options_.plan.min_samples = 4;
-    options_.other_sizes = false;  // other_sizes_test.cc
+    where_.program = KBENCH_PROGRAM;
+    asked_.preset = "smoke";
+    asked_.plan.max_seconds = 0.05;
+    asked_.plan.min_samples = 4;
+    asked_.rule.other_sizes = OtherSizes::none;  // other_sizes_test.cc
   }
 
-  /// The one Evaluator of a test, started when it is first needed with the options as they are; of
-  /// a suite, where the tests share one.
-  Evaluator& evaluator() {
-    std::unique_ptr<Evaluator>& held = shares_ ? shared() : evaluator_;
-    if (!held) held = std::make_unique<Evaluator>(options_);
+  /// The one judge of a test, started when it is first needed, on the device that is chosen then;
+  /// of a suite, where the tests share one.
+  JudgeProcess& judge() {
+    std::unique_ptr<JudgeProcess>& held = shares_ ? shared() : judge_;
+    if (!held) held = std::make_unique<JudgeProcess>(where_);
     return *held;
   }
-  void end_evaluator() { evaluator_.reset(); }
-  Result run(const std::string& yaml) { return evaluator().evaluate(file_of(yaml)); }
+  void end_judge() { judge_.reset(); }
+  Question about(const CandidateSource& candidate, bool check = false) const {
+    Question question = asked_;
+    question.candidate = candidate;
+    question.check = check;
+    return question;
+  }
+  Result ask(const CandidateSource& candidate, std::stop_token stop = {}) {
+    return judge().evaluate(about(candidate), observer_, std::move(stop));
+  }
+  Result check(const CandidateSource& candidate) {
+    return judge().evaluate(about(candidate, /*check=*/true), observer_, {});
+  }
+  Result run(const std::string& yaml) { return ask(file_of(yaml)); }
   std::string file_of(const std::string& yaml) {
     folder_.write("candidate.yaml", yaml);
     return folder_.path("candidate.yaml");
@@ -134,11 +146,13 @@ class EvaluatorTest : public ::testing::Test {
   /// A judge takes longer to start than most tests take: where a suite asks for it, the tests that
   /// leave the options alone have one together.
   bool shares_ = false;
-  EvaluateOptions options_;
+  JudgeOptions where_;
+  Question asked_;  ///< of every candidate
+  Observer observer_;
   testing_support::ScratchFolder folder_;
 
  private:
-  std::unique_ptr<Evaluator> evaluator_;
+  std::unique_ptr<JudgeProcess> judge_;
 };
 
 }  // namespace kbench::testing

@@ -18,7 +18,7 @@ class GeneralTest : public testing::EvaluatorTest {
   GeneralTest() { shares_ = true; }
   void SetUp() override {
     EvaluatorTest::SetUp();
-    options_.other_sizes = true;
+    asked_.rule.other_sizes = OtherSizes::note;
   }
 };
 
@@ -68,13 +68,13 @@ TEST_F(GeneralTest, ARequirementThatIsNoExpressionOfTheTasksSizesIsInvalid) {
 
 TEST_F(GeneralTest, WhereItCountsWhatDoesNotHoldIsNotGeneral) {
   shares_ = false;
-  options_.general = true;
+  asked_.rule.other_sizes = OtherSizes::require;
   const Result result = run(in_fours(""));
   EXPECT_EQ(result.verdict, Verdict::not_general);
   EXPECT_THAT(result.message, HasSubstr("of 6 further sizes; at "));
   EXPECT_EQ(result.samples, 0);
   EXPECT_EQ(result.speedup.point, 0);
-  EXPECT_THAT(result.settings, HasSubstr("general"));
+  EXPECT_THAT(result.settings, HasSubstr("other_sizes=require"));
   const Result holds = run(right());
   EXPECT_TRUE(holds.correct()) << holds.message;
   ASSERT_TRUE(holds.holds_at);
@@ -118,11 +118,11 @@ CandidateSource twin_of(const std::string& name) {
 class TwinTest : public GeneralTest, public ::testing::WithParamInterface<std::string> {};
 
 TEST_P(TwinTest, OfNumbersIsToldFromTheGeneralCandidate) {
-  const Result general = evaluator().evaluate({std::string(KBENCH_CANDIDATES) + "/" + GetParam()});
+  const Result general = ask({std::string(KBENCH_CANDIDATES) + "/" + GetParam()});
   ASSERT_TRUE(general.correct()) << general.message;
   ASSERT_TRUE(general.holds_at);
   EXPECT_TRUE(general.holds_at->everywhere()) << to_json(general);
-  const Result twin = evaluator().evaluate(twin_of(GetParam()));
+  const Result twin = ask(twin_of(GetParam()));
   ASSERT_TRUE(twin.correct()) << twin.message;
   ASSERT_TRUE(twin.holds_at);
   EXPECT_LT(twin.holds_at->right, twin.holds_at->tried) << to_json(twin);

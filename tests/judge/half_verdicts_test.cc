@@ -14,7 +14,7 @@ class HalfVerdicts : public EvaluatorTest, public ::testing::WithParamInterface<
  protected:
   void SetUp() override {
     EvaluatorTest::SetUp();
-    options_.dtype = GetParam();
+    asked_.dtype = GetParam();
   }
   static std::string built_in(const std::string& more = "") {
     return "kbench: 1\ntask: level1/19\ndispatch:\n"
@@ -83,11 +83,11 @@ class HalfModule : public EvaluatorTest {};
 /// On a CPU PyTorch has few operators of float16, and of bfloat16 some that compute in it.
 TEST_F(HalfModule, GetsTensorsOfTheTypeBesidePyTorchInIt) {
   KBENCH_NEED_TORCH();
-  options_.dtype = DType::bf16;
-  options_.opponent = opponent_from_name("torch");
+  asked_.dtype = DType::bf16;
+  asked_.opponent = opponent_from_name("torch");
   const Task& task = find_task({1, 26});
   folder_.write("model_new.py", pytorch_module(task, *build_graph(task, Preset::smoke)));
-  const Result result = evaluator().evaluate(folder_.path("model_new.py"));
+  const Result result = ask(folder_.path("model_new.py"));
   EXPECT_TRUE(result.correct()) << result.message;
   EXPECT_EQ(result.dtype, DType::bf16);
   EXPECT_EQ(result.lane, "torch");
@@ -100,7 +100,7 @@ TEST_F(HalfModule, ATaskThatIsNotDefinedInTheTypeIsAnErrorThatSaysSo) {
     if (!is_defined(task, DType::f16)) undefined = &task;
   }
   ASSERT_NE(undefined, nullptr);
-  options_.dtype = DType::f16;
+  asked_.dtype = DType::f16;
   const Error error = error_of([&] {
     run("kbench: 1\ntask: " + to_string(undefined->id) +
         "\ndispatch:\n  - {op: relu, in: x, out: output}\n");

@@ -39,8 +39,7 @@ std::vector<float> telling_numbers() {
 class Halves : public EvaluatorTest {
  protected:
   Result run_in(DType dtype, const std::string& yaml) {
-    end_evaluator();
-    options_.dtype = dtype;
+    asked_.dtype = dtype;
     return run(yaml);
   }
 

@@ -24,7 +24,7 @@ class IsolationTest : public EvaluatorTest {
     EvaluatorTest::SetUp();
     if (IsSkipped() || HasFatalFailure()) return;
     if (!has_software_device()) GTEST_SKIP() << "no software device";
-    options_.device = "cpu";
+    where_.device = "cpu";
   }
 };
 
@@ -44,7 +44,7 @@ TEST_F(IsolationTest, ACrashedRunnerCostsTheJudgeNothing) {
 }
 
 TEST_F(IsolationTest, AHangingKernelTimesOutAndTheNextIsRight) {
-  options_.limits.device_seconds = 5;
+  asked_.limits.device_seconds = 5;
   expect_right();
   const std::vector<pid_t> before = judges();
   const auto start = std::chrono::steady_clock::now();
@@ -58,8 +58,8 @@ TEST_F(IsolationTest, AHangingKernelTimesOutAndTheNextIsRight) {
 }
 
 TEST_F(IsolationTest, ACandidateThatTakesTooLongInAllIsATimeout) {
-  options_.limits.total_seconds = 0.05;
-  options_.plan = {0, 100, 100000, 100000};
+  asked_.limits.total_seconds = 0.05;
+  asked_.plan = {0, 100, 100000, 100000};
   const auto start = std::chrono::steady_clock::now();
   fails(right(), Verdict::timeout, "0.05 s in all");
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
@@ -69,12 +69,12 @@ TEST_F(IsolationTest, ARunnerKilledFromOutsideCostsNoVerdict) {
   for (const char* role : {"candidate", "eager"}) {
     for (const char* at : {"load", "compile", "warm-up", "sample"}) {
       int kills = 0, stages = 0;
-      options_.on_stage = [&](const char* stage) {
+      observer_.on_stage = [&](const char* stage) {
         ++stages;
         if (kills > 0 || std::string(stage) != at) return;
         for (const pid_t runner : runners(role)) kills += ::kill(runner, SIGKILL) == 0;
       };
-      const Result result = evaluate(file_of(right()), options_);
+      const Result result = evaluate(about(file_of(right())), where_, observer_);
       EXPECT_EQ(name_of(result.verdict), "passed") << role << " at " << at << result.message;
       EXPECT_EQ(kills, 1) << role << " at " << at;
       EXPECT_GT(stages, 4) << role << " at " << at << ": not tried again";
@@ -83,23 +83,23 @@ TEST_F(IsolationTest, ARunnerKilledFromOutsideCostsNoVerdict) {
 }
 
 TEST_F(IsolationTest, AStuckBaselineIsEndedAndCostsNoVerdict) {
-  options_.limits.total_seconds = 10;
-  options_.plan.min_samples = 50;
+  asked_.limits.total_seconds = 10;
+  asked_.plan.min_samples = 50;
   int stopped = 0;
-  options_.on_stage = [&](const char* stage) {
+  observer_.on_stage = [&](const char* stage) {
     if (stopped > 0 || std::string(stage) != "sample") return;
     for (const pid_t runner : runners("eager")) stopped += ::kill(runner, SIGSTOP) == 0;
   };
   const auto start = std::chrono::steady_clock::now();
-  const Result result = evaluate(file_of(right()), options_);
+  const Result result = evaluate(about(file_of(right())), where_, observer_);
   EXPECT_EQ(name_of(result.verdict), "passed") << result.message;
   EXPECT_GE(stopped, 1);
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(200));
 }
 
 TEST_F(IsolationTest, SaysWhenOtherProcessesKeptTheProcessorsBusy) {
-  options_.plan.max_seconds = 0.3;
-  options_.plan.min_samples = 100;
+  asked_.plan.max_seconds = 0.3;
+  asked_.plan.min_samples = 100;
   std::vector<pid_t> spinning;
   for (unsigned i = 0; i < 2 * std::thread::hardware_concurrency(); ++i) {
     const pid_t child = fork();
@@ -130,25 +130,25 @@ TEST_F(IsolationTest, AJudgeGoesOnWithoutThePrototypeOfItsRunners) {
 }
 
 TEST_F(IsolationTest, ARunnerKilledRepeatedlyIsAHarnessError) {
-  options_.on_stage = [&](const char* stage) {
+  observer_.on_stage = [&](const char* stage) {
     if (std::string(stage) != "sample") return;
     for (const pid_t runner : runners("candidate")) ::kill(runner, SIGKILL);
   };
-  const Result result = evaluate(file_of(right()), options_);
+  const Result result = evaluate(about(file_of(right())), where_, observer_);
   EXPECT_EQ(name_of(result.verdict), "harness_error") << result.message;
   EXPECT_THAT(result.message, HasSubstr("not by kbench"));
 }
 
 TEST_F(IsolationTest, AKilledJudgeCostsNoVerdictAndLeavesNoRunner) {
   std::vector<pid_t> all;
-  options_.on_stage = [&](const char* stage) {
+  observer_.on_stage = [&](const char* stage) {
     if (std::string(stage) != "sample" || !all.empty()) return;
     for (const char* role : {"candidate", "eager"}) {
       for (const pid_t runner : runners(role)) all.push_back(runner);
     }
     for (const pid_t judge : judges()) ::kill(judge, SIGKILL);
   };
-  const Result result = evaluate(file_of(right()), options_);
+  const Result result = evaluate(about(file_of(right())), where_, observer_);
   EXPECT_EQ(name_of(result.verdict), "passed") << result.message;
   EXPECT_GE(all.size(), 2u);
   for (const pid_t runner : all) EXPECT_TRUE(dies(runner));
@@ -156,9 +156,9 @@ TEST_F(IsolationTest, AKilledJudgeCostsNoVerdictAndLeavesNoRunner) {
 
 TEST_F(IsolationTest, ACandidateHoldsNoneOfTheBaselinesMemory) {
   if (geteuid() != 0) GTEST_SKIP() << "runners may only be looked into by root";
-  options_.plan.min_samples = 200;  // It is still measured when its memory is looked at.
+  asked_.plan.min_samples = 200;  // It is still measured when its memory is looked at.
   std::set<SharedMapping> judge, candidate, baseline;
-  options_.on_stage = [&](const char* stage) {
+  observer_.on_stage = [&](const char* stage) {
     if (std::string(stage) != "sample") return;
     ASSERT_EQ(judges().size(), 1u);
     ASSERT_EQ(runners("candidate").size(), 1u);
@@ -169,9 +169,9 @@ TEST_F(IsolationTest, ACandidateHoldsNoneOfTheBaselinesMemory) {
   };
   // With a temporary: what is given, outputs and temporaries.
   const Result result =
-      evaluate(file_of(relu("if (i < n) y[i] = max(x[i], 0.0);",
-                            "temps:\n  t: {dtype: f32, shape: [64]}\n", "x, output, t")),
-               options_);
+      evaluate(about(file_of(relu("if (i < n) y[i] = max(x[i], 0.0);",
+                                  "temps:\n  t: {dtype: f32, shape: [64]}\n", "x, output, t"))),
+               where_, observer_);
   EXPECT_EQ(name_of(result.verdict), "passed") << result.message;
   ASSERT_FALSE(judge.empty());
   const auto files_of = [](const std::set<SharedMapping>& mappings, bool writable) {
@@ -206,7 +206,7 @@ TEST_F(IsolationTest, AnEvaluatorThatGoesLeavesNoProcess) {
     }
   }
   EXPECT_GE(all.size(), 3u);  // also a runner that is started ahead, once nothing is asked
-  end_evaluator();
+  end_judge();
   for (const pid_t process : all) EXPECT_TRUE(dies(process));
 }
 

@@ -255,8 +255,10 @@ dispatch:
 }
 
 TEST_F(Manifest, ChecksAllElseBeforeMemory) {
-  options_.overrides = {{"batch_size", int64_t{3} << 16}, {"dim", int64_t{1} << 16}};  // 154 GB
-  const auto check_of = [&](const std::string& yaml) { return check(file_of(yaml), options_); };
+  asked_.overrides = {{"batch_size", int64_t{3} << 16}, {"dim", int64_t{1} << 16}};  // 154 GB
+  const auto check_of = [&](const std::string& yaml) {
+    return evaluate(about(file_of(yaml), /*check=*/true), where_);
+  };
   const std::string right =
       manifest(std::string(kHalves) +
                "dispatch:\n  - {kernel: k, bind: [x, output], push: [{u32: 64}], groups: 1}\n");

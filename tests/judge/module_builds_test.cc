@@ -54,15 +54,14 @@ class ModuleBuilds : public EvaluatorTest {
     EvaluatorTest::SetUp();
     if (IsSkipped()) return;
     // PyTorch takes seconds to start, on a busy machine many.
-    options_.limits = {.compile_seconds = 60, .device_seconds = 60, .total_seconds = 200};
+    asked_.limits = {.compile_seconds = 60, .device_seconds = 60, .total_seconds = 200};
     if (run_module(module_with("")).verdict != Verdict::unsupported) return;
     if (std::getenv("KBENCH_REQUIRE_TORCH") != nullptr) FAIL() << "no PyTorch";
     GTEST_SKIP() << "needs python3 with torch (Debian: python3-torch)";
   }
   Result run_module(const std::string& text) {
     folder_.write("model_new.py", text);
-    Evaluator judge(options_);
-    return judge.evaluate(folder_.path("model_new.py"));
+    return evaluate(about(folder_.path("model_new.py")), where_);
   }
   /// Kills the first process whose command says this, and expects `passed` for the module.
   void expect_right_though_killed(const std::string& command, const std::string& text) {

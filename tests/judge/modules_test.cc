@@ -15,12 +15,12 @@ class ModuleTest : public EvaluatorTest {
  protected:
   void SetUp() override {
     EvaluatorTest::SetUp();
-    options_.device = "cpu";
+    where_.device = "cpu";
     if (!IsSkipped()) KBENCH_NEED_TORCH();
   }
   Result judged(const std::string& task, const std::string& text) {
     folder_.write("model_new.py", text + "\n# task: " + task + "\n");
-    return evaluator().evaluate(folder_.path("model_new.py"));
+    return ask(folder_.path("model_new.py"));
   }
 };
 
@@ -64,14 +64,12 @@ TEST_F(ModuleTest, ThatFailsAtV0IsToldWhatTheFirstReleaseHad) {
            targets + ").clamp(min=0).mean()\n";
   };
   for (const char* preset : {"v0", "smoke"}) {
-    options_.preset = preset;
-    end_evaluator();
+    asked_.preset = preset;
     const Result right = judged("level1/100", hinge(""));
     EXPECT_EQ(name_of(right.verdict), "passed") << right.message;
     EXPECT_THAT(said_of(right), ::testing::IsEmpty());
   }
-  options_.preset = "v0";
-  end_evaluator();
+  asked_.preset = "v0";
   const Result wrong = judged("level1/100", hinge("[:, None]"));
   EXPECT_TRUE(is_about_values(wrong.verdict)) << wrong.message;
   ASSERT_EQ(wrong.diagnostics.size(), 1u);
@@ -123,8 +121,8 @@ TEST_F(ModuleTest, WithCudaCodeIsUnsupportedWhereThereIsNoCuda) {
 
 /// The first runs of a module have the time of compiling.
 TEST_F(ModuleTest, ThatDoesNotEndIsEndedByTheLimitThatItsMessageNames) {
-  options_.limits.device_seconds = 1;
-  options_.limits.compile_seconds = 5;
+  asked_.limits.device_seconds = 1;
+  asked_.limits.compile_seconds = 5;
   const Result result = judged("level1/19",
                                "import torch\n"
                                "class ModelNew(torch.nn.Module):\n"
@@ -136,10 +134,10 @@ TEST_F(ModuleTest, ThatDoesNotEndIsEndedByTheLimitThatItsMessageNames) {
 }
 
 TEST_F(ModuleTest, ThatDoesNotEndAtOtherSizesIsEndedByTheLimitOfAll) {
-  options_.other_sizes = true;
-  options_.limits.device_seconds = 300;
-  options_.limits.compile_seconds = 300;
-  options_.limits.total_seconds = 12;
+  asked_.rule.other_sizes = OtherSizes::note;
+  asked_.limits.device_seconds = 300;
+  asked_.limits.compile_seconds = 300;
+  asked_.limits.total_seconds = 12;
   const Result result = judged("level1/19",
                                "import time\n"
                                "import torch\n"

@@ -20,13 +20,12 @@ class OpponentTest : public EvaluatorTest {
  protected:
   void SetUp() override {
     EvaluatorTest::SetUp();
-    options_.opponent = opponent_from_name("torch");
-    options_.plan.min_samples = 8;
+    asked_.opponent = opponent_from_name("torch");
+    asked_.plan.min_samples = 8;
     if (IsSkipped()) return;
     KBENCH_NEED_TORCH();
     // One that computes on a GPU, where the device is one.
     if (!torch_runs()) GTEST_SKIP() << "no PyTorch for this device";
-    end_evaluator();
   }
 
   /// Evaluates once, as the judge searches the interpreter.
@@ -46,7 +45,7 @@ class OpponentTest : public EvaluatorTest {
   }
   Result run_module(const std::string& text) {
     folder_.write("model_new.py", text);
-    return evaluator().evaluate(folder_.path("model_new.py"));
+    return ask(folder_.path("model_new.py"));
   }
 };
 
@@ -135,7 +134,7 @@ TEST_F(OpponentTest, IsReadyForTheNextTaskWhereACandidateWasRefused) {
 }
 
 TEST_F(OpponentTest, ThatThisPyTorchLacksIsNotTheCandidatesFault) {
-  options_.opponent = opponent_from_name("torch.compile:max-autotune");
+  asked_.opponent = opponent_from_name("torch.compile:max-autotune");
   try {  // PyTorch 2 and later
     const Result result = run(right());
     EXPECT_TRUE(result.correct()) << result.message;
@@ -148,7 +147,7 @@ TEST_F(OpponentTest, ThatThisPyTorchLacksIsNotTheCandidatesFault) {
 }
 
 TEST_F(OpponentTest, TheBestIsTheOneThatThereIs) {
-  options_.opponent = opponent_from_name("best");
+  asked_.opponent = opponent_from_name("best");
   for (int i = 0; i < 2; ++i) {
     const Result result = run(right());
     ASSERT_TRUE(result.correct()) << result.message;
@@ -228,12 +227,12 @@ sys.meta_path.insert(0, Two())
 };
 
 TEST_F(CompiledOpponentTest, ModesHaveNamesAndTheFastestOfThoseAskedForIsTimed) {
-  options_.opponent = opponent_from_name(
+  asked_.opponent = opponent_from_name(
       "best:torch.compile,torch.compile:max-autotune,torch.compile:max-autotune-no-cudagraphs");
   for (int i = 0; i < 2; ++i) {  // The second trial knows the choice.
     const Result result = run(right());
     ASSERT_TRUE(result.correct()) << result.message;
-    EXPECT_EQ(result.baseline, name_of(options_.opponent));
+    EXPECT_EQ(result.baseline, name_of(asked_.opponent));
     EXPECT_EQ(result.opponent, "PyTorch 2.0, torch.compile:max-autotune, without TF32");
     EXPECT_EQ(result.opponent_finding, "");
     EXPECT_LT(result.baseline_ms, 40);
@@ -246,7 +245,7 @@ TEST_F(CompiledOpponentTest, ModesHaveNamesAndTheFastestOfThoseAskedForIsTimed) 
 }
 
 TEST_F(CompiledOpponentTest, TheFastestIsTimedAgainWhereItWasNotTheLast) {
-  options_.opponent = opponent_from_name("best:torch.compile:reduce-overhead,torch.compile,torch");
+  asked_.opponent = opponent_from_name("best:torch.compile:reduce-overhead,torch.compile,torch");
   const Result result = run_module(module_of("level1/19"));
   ASSERT_TRUE(result.correct()) << result.message;
   EXPECT_EQ(result.opponent, "PyTorch 2.0, torch, without TF32");
@@ -255,7 +254,7 @@ TEST_F(CompiledOpponentTest, TheFastestIsTimedAgainWhereItWasNotTheLast) {
 }
 
 TEST_F(CompiledOpponentTest, AModeIsTimedAloneWhereItIsAskedForAlone) {
-  options_.opponent = opponent_from_name("torch.compile:reduce-overhead");
+  asked_.opponent = opponent_from_name("torch.compile:reduce-overhead");
   const Result result = run(right());
   ASSERT_TRUE(result.correct()) << result.message;
   EXPECT_EQ(result.opponent, "PyTorch 2.0, torch.compile:reduce-overhead, without TF32");
@@ -263,7 +262,7 @@ TEST_F(CompiledOpponentTest, AModeIsTimedAloneWhereItIsAskedForAlone) {
 }
 
 TEST_F(CompiledOpponentTest, ThatFailsAloneIsAHarnessError) {
-  options_.opponent = opponent_from_name("torch.compile:max-autotune-no-cudagraphs");
+  asked_.opponent = opponent_from_name("torch.compile:max-autotune-no-cudagraphs");
   const Result result = run(right());
   EXPECT_EQ(name_of(result.verdict), "harness_error");
   EXPECT_THAT(result.message,

@@ -12,7 +12,7 @@ class OtherSizesTest : public testing::EvaluatorTest {
   OtherSizesTest() { shares_ = true; }
   void SetUp() override {
     EvaluatorTest::SetUp();
-    options_.other_sizes = true;
+    asked_.rule.other_sizes = OtherSizes::note;
   }
 };
 
@@ -99,17 +99,17 @@ TEST_F(OtherSizesTest, WhatIsRightThereByWhatMemoryHoldsIsFound) {
 
 TEST_F(OtherSizesTest, AreLeftOutWhereTheCallerSaysSo) {
   shares_ = false;
-  options_.other_sizes = false;
+  asked_.rule.other_sizes = OtherSizes::none;
   const Result result = run(product("if (x >= n || y >= n) return;"));
   EXPECT_EQ(result.verdict, Verdict::passed) << result.message;
   EXPECT_FALSE(result.stage_s.contains("other_sizes"));
   EXPECT_FALSE(result.holds_at);
-  EXPECT_THAT(result.settings, HasSubstr("own sizes alone"));
+  EXPECT_THAT(result.settings, HasSubstr("other_sizes=none"));
 }
 
 TEST_F(OtherSizesTest, AreNotTriedBesideSizesThatWereAskedFor) {
   shares_ = false;
-  options_.overrides = {{"N", int64_t{32}}};
+  asked_.overrides = {{"N", int64_t{32}}};
   const Result result = run(product("if (x >= n || y >= n) return;"));
   EXPECT_EQ(result.verdict, Verdict::passed) << result.message;
 }

@@ -49,8 +49,8 @@ class RunnerSupplyTest : public vulkan::DeviceTest {
   }
   static client::EvaluateRequest request_of(const CandidateSource& candidate) {
     client::EvaluateRequest request;
-    request.candidate = candidate;
-    request.options.preset = "smoke";
+    request.question.candidate = candidate;
+    request.question.preset = "smoke";
     request.more = true;
     return request;
   }
@@ -128,7 +128,7 @@ TEST_F(RunnerSupplyTest, ARunnerIsHandedOnWithinOneAuthor) {
   EXPECT_NE(judge(candidate("b.yaml", "level1/19", "b"), true, 0), runner);
   EXPECT_NE(judge(candidate("c.yaml", "level1/19"), true, 0), runner);
   client::EvaluateRequest fresh = request_of(first);
-  fresh.options.fresh_runners = true;
+  fresh.question.rule.fresh_runners = true;
   auto build = begin_trial(fresh);
   EXPECT_NE(build->runner().id(), runner);
   EXPECT_EQ(build->runner().served(), 0);

@@ -129,7 +129,7 @@ dispatch:
 /// In a task of halves the truth is computed from float32 memory of its own, and from masks there.
 TEST_F(Types, MasksBesideHalvesReachTheTruthToo) {
   shares_ = false;
-  options_.dtype = DType::f16;
+  asked_.dtype = DType::f16;
   const Result result = passes(R"yaml(kbench: 1
 task: level1/93
 temps:

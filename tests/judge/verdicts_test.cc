@@ -17,7 +17,7 @@ class VerdictsTest : public testing::EvaluatorTest {
 
 TEST_F(VerdictsTest, ARightKernelPassesWithAnInterval) {
   shares_ = false;
-  options_.plan.min_samples = 12;
+  asked_.plan.min_samples = 12;
   const Result result = run(right());
   EXPECT_EQ(result.verdict, Verdict::passed) << result.message;
   EXPECT_EQ(result.message, "");
@@ -50,14 +50,14 @@ TEST_F(VerdictsTest, TheExamplesInHlslPass) {
   const std::vector<std::string> files = candidate_files(KBENCH_HLSL_EXAMPLES);
   ASSERT_EQ(files.size(), 2u);
   for (const std::string& file : files) {
-    const Result result = evaluator().evaluate(file);
+    const Result result = ask(file);
     EXPECT_EQ(result.verdict, Verdict::passed) << file << ": " << result.message;
   }
 }
 
 TEST_F(VerdictsTest, TheBaselineAgainstItselfIsNearOne) {
   shares_ = false;
-  options_.plan.min_samples = 31;
+  asked_.plan.min_samples = 31;
   for (const TaskId& id : {TaskId{1, 19}, TaskId{1, 1}, TaskId{2, 76}}) {
     const Task& task = find_task(id);
     const std::string yaml = eager_candidate_yaml(task, *build_graph(task, Preset::smoke));
@@ -91,7 +91,7 @@ TEST_F(VerdictsTest, UnwrittenAndWrongOutputsAreFound) {
 
 TEST_F(VerdictsTest, WhatIsRightByWhatMemoryHoldsIsFoundInTheFewestSamples) {
   shares_ = false;
-  options_.plan.min_samples = options_.plan.max_samples = 1;
+  asked_.plan.min_samples = asked_.plan.max_samples = 1;
   for (const auto& [condition, message] :
        {std::pair{"t[1] != 0u", "what it had not written held zeros"},
         {"t[i % 64u] != 1u", "what it had not written held small integers, mostly 1"},
@@ -159,7 +159,7 @@ TEST_F(VerdictsTest, WhatIsNoCandidateIsRefusedWithItsPlace) {
   EXPECT_EQ(result.verdict, Verdict::invalid_candidate);
   EXPECT_THAT(result.message, HasSubstr("there is no task level1/999"));
   const Error e = error_of([&] {  // Which no candidate did.
-    result = evaluator().evaluate(folder_.path("nothing.yaml"));
+    result = ask(folder_.path("nothing.yaml"));
   });
   EXPECT_EQ(e.code(), ErrorCode::kNotFound);
   EXPECT_THAT(e.what(), HasSubstr("nothing.yaml"));
@@ -174,7 +174,7 @@ TEST_F(VerdictsTest, MemoryThatDoesNotFitIsRefusedUnallocated) {
 }
 
 TEST_F(VerdictsTest, CheckRunsNothing) {
-  const auto checked = [&](const std::string& yaml) { return evaluator().check(file_of(yaml)); };
+  const auto checked = [&](const std::string& yaml) { return check(file_of(yaml)); };
   const Result wrong = checked(relu("if (i < n) y[i] = 1.0;"));
   EXPECT_EQ(wrong.verdict, Verdict::compiles) << wrong.message;
   EXPECT_EQ(wrong.samples, 0);
@@ -187,22 +187,22 @@ TEST_F(VerdictsTest, CheckRunsNothing) {
 
 TEST_F(VerdictsTest, AFixedSeedRepeatsTheSamples) {
   const std::string wrong = relu("if (i < n) y[i] = x[i] < 2.0 ? max(x[i], 0.0) : 2.0;");
-  options_.seed = 5;
-  const auto once = [&] { return evaluate(file_of(wrong), options_).message; };
+  asked_.plan.seed = 5;
+  const auto once = [&] { return evaluate(about(file_of(wrong)), where_).message; };
   const std::string first = once();
   EXPECT_EQ(once(), first);
-  options_.seed = 6;
+  asked_.plan.seed = 6;
   EXPECT_NE(once(), first);
 }
 
 TEST_F(VerdictsTest, WrongOptionsAreThrownAndTheNextIsRight) {
-  options_.overrides = {{"no_such_size", int64_t{3}}};
+  asked_.overrides = {{"no_such_size", int64_t{3}}};
   testing_support::ScratchFolder other;
   other.write("right.yaml", right());
-  EXPECT_THROW(evaluate(other.path("right.yaml"), options_), Error);
-  options_.overrides = {};
-  options_.device = "no such device";
-  const Error e = error_of([&] { evaluate(other.path("right.yaml"), options_); });
+  EXPECT_THROW(evaluate(about(other.path("right.yaml")), where_), Error);
+  asked_.overrides = {};
+  where_.device = "no such device";
+  const Error e = error_of([&] { evaluate(about(other.path("right.yaml")), where_); });
   EXPECT_EQ(e.code(), ErrorCode::kNotFound);
   EXPECT_THAT(e.what(), HasSubstr("no such device"));
 }

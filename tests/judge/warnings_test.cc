@@ -14,7 +14,7 @@ class WarningsTest : public testing::EvaluatorTest {
 
   /// Its warnings; it has to compile.
   std::vector<std::string> warnings_of(const std::string& yaml) {
-    const Result result = evaluator().check(file_of(yaml));
+    const Result result = check(file_of(yaml));
     EXPECT_EQ(result.verdict, Verdict::compiles) << result.message;
     std::vector<std::string> messages;
     for (const Diagnostic& each : result.diagnostics) {
@@ -74,7 +74,7 @@ TEST_F(WarningsTest, AShaderWithoutALocalSize) {
 TEST_F(WarningsTest, ABarrierThatSomeSkipNamesItsLine) {
   const std::string yaml = relu(
       "if (i >= n) return; s[gl_LocalInvocationID.x] = x[i]; barrier(); y[i] = max(s[63], 0.0);");
-  const Result result = evaluator().check(
+  const Result result = check(
       file_of(replaced(yaml, "      void main", "      shared float s[64];\n      void main")));
   ASSERT_FALSE(result.diagnostics.empty());
   EXPECT_THAT(result.diagnostics[0].message, HasSubstr("has a barrier that may be skipped"));
@@ -82,15 +82,15 @@ TEST_F(WarningsTest, ABarrierThatSomeSkipNamesItsLine) {
 }
 
 TEST_F(WarningsTest, AMissingHlslEntryPointIsAnError) {
-  const Result result = evaluator().check(
-      file_of(replaced(replaced(hlsl(), "language: hlsl", "language: hlsl\n    entry: relu"),
-                       "void main", "void CSMain")));
+  const Result result =
+      check(file_of(replaced(replaced(hlsl(), "language: hlsl", "language: hlsl\n    entry: relu"),
+                             "void main", "void CSMain")));
   EXPECT_EQ(result.verdict, Verdict::compile_error);
   EXPECT_THAT(result.message, HasSubstr("has no entry point 'relu'"));
 }
 
 TEST_F(WarningsTest, AnUndefinedMacroIsNamed) {
-  const Result result = evaluator().check(file_of(replaced(right(), "float x[]", "A_TYPE x[]")));
+  const Result result = check(file_of(replaced(right(), "float x[]", "A_TYPE x[]")));
   EXPECT_EQ(result.verdict, Verdict::compile_error);
   ASSERT_EQ(result.diagnostics.size(), 2u);
   EXPECT_EQ(result.diagnostics[1].severity, "note");
@@ -99,9 +99,8 @@ TEST_F(WarningsTest, AnUndefinedMacroIsNamed) {
 }
 
 TEST_F(WarningsTest, AMacroInALineWithAnErrorIsTold) {
-  const Result result =
-      evaluator().check(file_of(replaced(replaced(right(), "x[i]", "missing(WIDTH)"),
-                                         "kernels:", "constants: {WIDTH: 64}\nkernels:")));
+  const Result result = check(file_of(replaced(replaced(right(), "x[i]", "missing(WIDTH)"),
+                                               "kernels:", "constants: {WIDTH: 64}\nkernels:")));
   EXPECT_EQ(result.verdict, Verdict::compile_error);
   ASSERT_FALSE(result.diagnostics.empty());
   EXPECT_EQ(result.diagnostics.back().severity, "note");

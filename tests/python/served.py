@@ -14,7 +14,9 @@ import needs
 PROGRAM = os.environ.get("KBENCH_PROGRAM", "kbench")
 CANDIDATES = Path(os.environ.get("KBENCH_CANDIDATES", "harness/candidates"))
 QUICK = kbench.Options(
-    preset="smoke", plan=kbench.Plan(max_seconds=0.05, min_samples=4), other_sizes=False
+    preset="smoke",
+    rule=kbench.Rule(other_sizes="none"),
+    plan=kbench.Plan(max_seconds=0.05, min_samples=4),
 )
 RELU = CANDIDATES / "simple" / "level1_019_relu.yaml"
 OWN_TASK = """

@@ -278,10 +278,10 @@ class Requests(unittest.TestCase):
             kbench.Client("http://no-such-host.invalid").evaluate(named(1))
 
     def test_options_are_members_of_the_request(self) -> None:
-        plan = kbench.Plan(max_seconds=0.1, max_samples=9)
+        plan = kbench.Plan(max_seconds=0.1, max_samples=9, seed=7)
         limits = kbench.Limits(total_seconds=60)
         options = kbench.Options(
-            preset="smoke", overrides={"dim": 65}, device="auto", plan=plan, limits=limits, seed=7
+            preset="smoke", overrides={"dim": 65}, device="auto", plan=plan, limits=limits
         )
         with ScriptedServer() as server:
             with mock.patch.object(server, "_post", wraps=server._post) as post:
@@ -292,11 +292,9 @@ class Requests(unittest.TestCase):
         first, second = (call.args[0] for call in post.call_args_list)
         asked: dict[str, Any] = {
             "preset": "smoke",
-            "set": {"dim": 65},
-            "max_seconds": 0.1,
-            "max_samples": 9,
-            "total_seconds": 60,
-            "seed": 7,
+            "overrides": {"dim": 65},
+            "plan": {"max_seconds": 0.1, "max_samples": 9, "seed": 7},
+            "limits": {"total_seconds": 60},
             "manifest": "candidate.yaml",
         }
         self.assertEqual(first, dict(asked, files=named(1), name="mine/a.yaml", author="me"))
@@ -304,7 +302,7 @@ class Requests(unittest.TestCase):
         self.assertEqual(second, dict(asked, files=files, task_file="kbench_task: 1", check=True))
         for wrong in (
             kbench.Options(recorded={"file": "t.json"}),
-            kbench.Options(validate=True),
+            kbench.Options(rule=kbench.Rule(validate=True)),
             kbench.Options(program="/usr/bin/kbench"),
         ):
             with self.assertRaises(kbench.UnsupportedError):

@@ -1,9 +1,11 @@
 """The Python module against the built library, and a device where there is one."""
 
 import dataclasses
+import inspect
 import json
 import math
 import os
+import runpy
 import signal
 import subprocess
 import sys
@@ -19,6 +21,7 @@ from devices import expect_device
 from kbench._library import library
 from served import OWN_TASK, RELU
 
+REPOSITORY = Path(__file__).resolve().parents[2]
 QUICK = kbench.Options(preset="smoke", plan=kbench.Plan(max_seconds=0.1, min_samples=4))
 
 
@@ -76,20 +79,19 @@ class WithoutADevice(unittest.TestCase):
         with self.assertRaises(kbench.NotFoundError):
             kbench.Evaluator(kbench.Options(program="/nowhere/kbench")).evaluate(RELU)
         with self.assertRaises(kbench.ParseError):
-            kbench.Evaluator(kbench.Options(tolerance="none"))
+            kbench.Evaluator(kbench.Options(rule=kbench.Rule(tolerance="none")))
         with self.assertRaises(ValueError):
             kbench.Evaluator(kbench.Options(plan=kbench.Plan(precision=math.nan)))
 
     def test_options_are_those_of_the_library(self) -> None:
-        def known_to_library(part: str) -> set[str]:
-            wrong: dict[str, Any] = {"no_such_field": 1}
-            with self.assertRaises(kbench.ParseError) as caught:
-                library().new_evaluator({part: wrong} if part else wrong, lambda *_: 0)
-            return set(str(caught.exception).split("it may have ")[1].split(", "))
-
-        self.assertEqual(known_to_library(""), field_names(kbench.Options))
-        self.assertEqual(known_to_library("plan"), field_names(kbench.Plan))
-        self.assertEqual(known_to_library("limits"), field_names(kbench.Limits))
+        maker = runpy.run_path(str(REPOSITORY / "libkbench/python/make_options.py"))
+        schema = library().ask("kbench_question_schema", {})
+        written = Path(inspect.getfile(kbench.Options)).read_text()
+        self.assertEqual(written, maker["text_of"](schema), "run libkbench/python/make_options.py")
+        with self.assertRaisesRegex(kbench.ParseError, "no field 'no_such_field'") as caught:
+            library().new_evaluator({"no_such_field": 1}, lambda *_: 0)
+        known = str(caught.exception).split("it may have ")[1].split(", ")
+        self.assertEqual(set(known) - {"check"}, field_names(kbench.Options))
 
     def test_verdicts(self) -> None:
         verdicts = kbench.verdicts()
@@ -193,7 +195,7 @@ class OnADevice(unittest.TestCase):
         self.assertEqual((result.own_kernels, result.library_calls), (0.0, ("mul_scalar",)))
         self.assertEqual(result.made_for, ())
         self.assertIsInstance(result.holds_at, kbench.HoldsAt)
-        alone = dataclasses.replace(QUICK, other_sizes=False)
+        alone = dataclasses.replace(QUICK, rule=kbench.Rule(other_sizes="none"))
         self.assertIsNone(kbench.evaluate({"candidate.yaml": candidate}, alone).holds_at)
 
     def test_is_cancelled_from_another_thread(self) -> None:

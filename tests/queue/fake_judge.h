@@ -44,7 +44,7 @@ class FakeJudge : public QueueJudge {
     if (on_run) on_run(request, stop);
     Result result;
     result.task = {.level = 1, .number = 19};
-    result.candidate = request.candidate.path;
+    result.candidate = request.question.candidate.path;
     result.device = snapshot_.name;
     result.verdict = Verdict::passed;
     result.samples = 10;

@@ -22,14 +22,13 @@ class QueueOnDevice : public kbench::testing::EvaluatorTest {
     if (queue_) return *queue_;
     std::vector<std::unique_ptr<QueueJudge>> judges;
     for (int i = 0; i < 2; ++i) {
-      judges.push_back(judge_of(KBENCH_PROGRAM, options_.device, /*validate=*/false));
+      judges.push_back(judge_of(KBENCH_PROGRAM, where_.device, /*validate=*/false));
     }
     return queue_.emplace(std::move(judges));
   }
   uint64_t add(int number, const std::string& yaml) {
     Job job;
-    job.request.candidate = std::map<std::string, std::string>{{"candidate.yaml", yaml}};
-    job.request.options = options_;
+    job.request.question = about(std::map<std::string, std::string>{{"candidate.yaml", yaml}});
     job.on_stage = [this, number](const char* stage) {
       const std::lock_guard lock(mutex_);
       stages_[number] = stage;
@@ -80,7 +79,7 @@ TEST_F(QueueOnDevice, LosesNothingWhenAJudgeIsKilled) {
 }
 
 TEST_F(QueueOnDevice, AJudgeOutlivesWhatIsCancelled) {
-  options_.limits.device_seconds = 60;
+  asked_.limits.device_seconds = 60;
   constexpr int kTries = 5;  // It has a second to let go, which a busy machine may not give it.
   bool outlived = false;
   for (int i = 0; i < kTries && !outlived; ++i) {

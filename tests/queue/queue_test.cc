@@ -37,7 +37,7 @@ class QueueTest : public ::testing::Test {
   uint64_t add(const std::string& file, const std::string& group = "",
                std::optional<size_t> device = {}) {
     Job job;
-    job.request.candidate = file;
+    job.request.question.candidate = file;
     job.group = group;
     job.device = device;
     job.on_outcome = [this, file](Outcome outcome) {
@@ -87,8 +87,8 @@ TEST_F(QueueTest, SaysWhatComesNextWithTheSameOptions) {
   gate.wait_for(1);
   for (const char* file : {"1", "2", "3", "4", "5", "6"}) add(file);
   Job other;
-  other.request.candidate = "7";
-  other.request.options.preset = "v0";
+  other.request.question.candidate = "7";
+  other.request.question.preset = "v0";
   other.on_outcome = [](const Outcome&) {};
   queue().add(std::move(other));
   queue().close();
@@ -97,8 +97,9 @@ TEST_F(QueueTest, SaysWhatComesNextWithTheSameOptions) {
   std::map<std::string, std::vector<std::string>> next;
   std::map<std::string, bool> more;
   for (const auto& [device, request] : asked_.list()) {
-    for (const auto& each : request.next_files) next[request.candidate.path].push_back(each.path);
-    more[request.candidate.path] = request.more;
+    for (const auto& each : request.next_files)
+      next[request.question.candidate.path].push_back(each.path);
+    more[request.question.candidate.path] = request.more;
   }
   EXPECT_THAT(next["1"], ElementsAre("2", "3", "4", "5", "6"));
   EXPECT_THAT(next["5"], ElementsAre("6"));  // 7 is asked otherwise.
@@ -114,7 +115,7 @@ class SlowCompiler : public QueueTest {
   void start(bool begun) {
     judge("a").on_run = [this, begun](const auto& request, const auto& stop) {
       if (stop.stop_requested()) throw Cancelled();
-      const bool slow = request.candidate.path.starts_with("slow");
+      const bool slow = request.question.candidate.path.starts_with("slow");
       if (slow && request.others && request.others()) throw client::StillCompiling{begun};
       if (hold) gate.pass(stop);
     };
@@ -125,8 +126,8 @@ class SlowCompiler : public QueueTest {
     std::vector<Job> jobs;
     for (const auto& [path, author] : candidates) {
       Job& job = jobs.emplace_back();
-      job.request.candidate = path;
-      job.request.candidate.author = author;
+      job.request.question.candidate = path;
+      job.request.question.candidate.author = author;
       job.yields = true;
       job.on_outcome = [this, path = path](Outcome outcome) {
         const std::lock_guard lock(mutex_);
@@ -137,7 +138,7 @@ class SlowCompiler : public QueueTest {
   }
   std::vector<std::string> asked() {
     std::vector<std::string> paths;
-    for (const auto& each : asked_.list()) paths.push_back(each.second.candidate.path);
+    for (const auto& each : asked_.list()) paths.push_back(each.second.question.candidate.path);
     return paths;
   }
   bool hold = false;
@@ -200,7 +201,7 @@ TEST_F(QueueTest, TheFirstOfManyKnowsWhatFollowsToo) {
   judge("a");
   std::vector<Job> jobs(4);
   for (size_t i = 0; i < jobs.size(); ++i) {
-    jobs[i].request.candidate = std::to_string(i);
+    jobs[i].request.question.candidate = std::to_string(i);
     jobs[i].on_outcome = [](const Outcome&) {};
   }
   const std::vector<uint64_t> ids = queue().add_all(std::move(jobs));
@@ -208,7 +209,7 @@ TEST_F(QueueTest, TheFirstOfManyKnowsWhatFollowsToo) {
   queue().wait();
   const auto asked = asked_.list();
   ASSERT_EQ(asked.size(), 4u);
-  EXPECT_EQ(asked[0].second.candidate.path, "0");
+  EXPECT_EQ(asked[0].second.question.candidate.path, "0");
   EXPECT_EQ(asked[0].second.next_files.size(), 3u);
 }
 
@@ -216,7 +217,8 @@ TEST_F(QueueTest, UsesEveryDeviceAndHeedsWhichIsAskedFor) {
   Gate both;
   for (const char* name : {"a", "b"}) {
     judge(name).on_run = [&](const auto& request, const auto& stop) {
-      if (request.candidate.path == "x" || request.candidate.path == "y") both.pass(stop);
+      if (request.question.candidate.path == "x" || request.question.candidate.path == "y")
+        both.pass(stop);
     };
   }
   add("x"), add("y");
@@ -231,7 +233,7 @@ TEST_F(QueueTest, UsesEveryDeviceAndHeedsWhichIsAskedFor) {
 TEST_F(QueueTest, CancelsWhatWaitsAtOnceAndWhatRunsSoon) {
   Gate gate;
   judge("a").on_run = [&](const auto& request, const auto& stop) {
-    if (request.candidate.path == "running") gate.pass(stop);
+    if (request.question.candidate.path == "running") gate.pass(stop);
   };
   const uint64_t running = add("running"), waiting = add("waiting");
   add("other");
@@ -245,7 +247,8 @@ TEST_F(QueueTest, CancelsWhatWaitsAtOnceAndWhatRunsSoon) {
   EXPECT_EQ(device_of("other"), "a");
   EXPECT_FALSE(queue().cancel(running));
   EXPECT_FALSE(queue().cancel(12345));
-  for (const auto& [device, request] : asked_.list()) EXPECT_NE(request.candidate.path, "waiting");
+  for (const auto& [device, request] : asked_.list())
+    EXPECT_NE(request.question.candidate.path, "waiting");
 }
 
 TEST_F(QueueTest, CancelsOnlyWhatWaitsIfAskedTo) {
@@ -267,11 +270,11 @@ TEST_F(QueueTest, WorkReplacesAnEvaluationAndKnowsWhatFollows) {
   std::vector<size_t> next;
   std::vector<Outcome> outcomes(3);
   for (size_t i = 0; i < jobs.size(); ++i) {
-    jobs[i].request.candidate = std::to_string(i);
+    jobs[i].request.question.candidate = std::to_string(i);
     jobs[i].on_outcome = [&outcomes, i](Outcome outcome) { outcomes[i] = std::move(outcome); };
     jobs[i].work = [&next, i](QueueJudge& judge, const client::EvaluateRequest& request) {
       EXPECT_EQ(judge.snapshot().name, "a");
-      EXPECT_EQ(request.candidate.path, std::to_string(i));
+      EXPECT_EQ(request.question.candidate.path, std::to_string(i));
       next.push_back(request.next_files.size());
       if (i == 1) throw Cancelled();
       if (i == 2) throw Error(ErrorCode::kInvalidArgument, "of no use");
@@ -324,8 +327,9 @@ TEST_F(QueueTest, WorkOfALostDeviceIsDoneOnceMoreOnAnother) {
 
 TEST_F(QueueTest, HandsOnWhatIsWrongWithTheOptionsAndGoesOn) {
   judge("a").on_run = [](const auto& request, const auto&) {
-    if (request.candidate.path == "bad") throw Error(ErrorCode::kInvalidArgument, "no such preset");
-    if (request.candidate.path == "worse") throw std::runtime_error("out of something");
+    if (request.question.candidate.path == "bad")
+      throw Error(ErrorCode::kInvalidArgument, "no such preset");
+    if (request.question.candidate.path == "worse") throw std::runtime_error("out of something");
   };
   add("bad"), add("worse"), add("good");
   queue().wait();
@@ -338,7 +342,7 @@ TEST_F(QueueTest, HandsOnWhatIsWrongWithTheOptionsAndGoesOn) {
 /// A device that is gone for good once it has run this candidate.
 void die_of(FakeJudge& judge, const std::string& file, std::atomic<bool>& dead) {
   judge.verdict = [&dead, file](const client::EvaluateRequest& request) {
-    if (request.candidate.path == file) dead = true;
+    if (request.question.candidate.path == file) dead = true;
     return dead ? Verdict::device_lost : Verdict::passed;
   };
   judge.trouble_now = [&dead] { return dead ? "the device fell off the bus" : ""; };
@@ -349,7 +353,7 @@ TEST_F(QueueTest, ALostDevicesCandidateIsTriedOnAnother) {
   die_of(judge("a"), "innocent", a_dead);
   Gate gate;
   judge("b").on_run = [&](const auto& request, const auto& stop) {
-    if (request.candidate.path == "held") gate.pass(stop);
+    if (request.question.candidate.path == "held") gate.pass(stop);
   };
   add("held", "", 1);
   gate.wait_for(1);
@@ -378,7 +382,8 @@ TEST_F(QueueTest, ThatLosesAllDevicesEndsTheRestAsNobodysFault) {
   queue().wait();
   EXPECT_EQ(outcome("killer").result->verdict, Verdict::device_lost);
   size_t tries = 0;
-  for (const auto& [device, request] : asked_.list()) tries += request.candidate.path == "killer";
+  for (const auto& [device, request] : asked_.list())
+    tries += request.question.candidate.path == "killer";
   EXPECT_EQ(tries, 2u);
   EXPECT_EQ(queue().devices_left(), 0u);
   add("late");
@@ -389,7 +394,7 @@ TEST_F(QueueTest, ThatLosesAllDevicesEndsTheRestAsNobodysFault) {
 
 TEST_F(QueueTest, KeepsADeviceThatACandidateLostAndThatIsBack) {
   judge("a").verdict = [](const client::EvaluateRequest& request) {
-    return request.candidate.path == "bad" ? Verdict::device_lost : Verdict::passed;
+    return request.question.candidate.path == "bad" ? Verdict::device_lost : Verdict::passed;
   };
   add("bad"), add("good");
   queue().wait();

@@ -149,14 +149,15 @@ TEST_F(ServeTest, PassesOnWhatALineSays) {
   client.send({{"id", 1},
                {"candidate", folder_ / "relu.yaml"},
                {"preset", "smoke"},
-               {"set", {{"dim", 65}}},
+               {"overrides", {{"dim", 65}}},
                {"dtype", "bf16"},
-               {"tolerance", "kernelbench"},
-               {"max_seconds", 0.5},
-               {"min_samples", 20},
-               {"precision", 0.1},
-               {"seed", 18446744073709551615u},
-               {"compile_seconds", 3},
+               {"rule", {{"tolerance", "kernelbench"}}},
+               {"plan",
+                {{"max_seconds", 0.5},
+                 {"min_samples", 20},
+                 {"precision", 0.1},
+                 {"seed", 18446744073709551615u}}},
+               {"limits", {{"compile_seconds", 3}}},
                {"device", "GPU two"}});
   EXPECT_EQ(client.read().at("result").at("device"), "GPU two");
   client.send({{"id", 2},
@@ -169,25 +170,25 @@ TEST_F(ServeTest, PassesOnWhatALineSays) {
   const auto asked = asked_.list();
   ASSERT_EQ(asked.size(), 2u);
   const client::EvaluateRequest &first = asked[0].second, &second = asked[1].second;
-  EXPECT_EQ(first.candidate.path, folder_ / "relu.yaml");
-  EXPECT_EQ(first.options.preset, "smoke");
-  EXPECT_EQ(first.options.overrides, (Variables{{"dim", int64_t{65}}}));
-  EXPECT_EQ(first.options.dtype, DType::bf16);
-  EXPECT_EQ(first.options.tolerance, ToleranceRule::kernelbench);
-  EXPECT_EQ(first.options.plan.max_seconds, 0.5);
-  EXPECT_EQ(first.options.plan.min_samples, 20);
-  EXPECT_EQ(first.options.plan.precision, 0.1);
-  EXPECT_EQ(first.options.seed, 18446744073709551615u);
-  EXPECT_EQ(first.options.limits.compile_seconds, 3);
-  EXPECT_FALSE(first.check_only);
-  EXPECT_EQ(second.options.preset, "v0");
-  EXPECT_EQ(second.options.dtype, DType::f32);
-  EXPECT_EQ(second.options.plan.max_seconds, 0.25);
-  EXPECT_EQ(second.options.seed, std::nullopt);
-  EXPECT_TRUE(second.check_only);
-  EXPECT_EQ(second.candidate.manifest, "main.yaml");
-  EXPECT_EQ(second.candidate.path, "mine/relu.yaml");
-  EXPECT_EQ(second.candidate.files->at("a.comp"), std::string("\0\1", 2));
+  EXPECT_EQ(first.question.candidate.path, folder_ / "relu.yaml");
+  EXPECT_EQ(first.question.preset, "smoke");
+  EXPECT_EQ(first.question.overrides, (Variables{{"dim", int64_t{65}}}));
+  EXPECT_EQ(first.question.dtype, DType::bf16);
+  EXPECT_EQ(first.question.rule.tolerance, ToleranceRule::kernelbench);
+  EXPECT_EQ(first.question.plan.max_seconds, 0.5);
+  EXPECT_EQ(first.question.plan.min_samples, 20);
+  EXPECT_EQ(first.question.plan.precision, 0.1);
+  EXPECT_EQ(first.question.plan.seed, 18446744073709551615u);
+  EXPECT_EQ(first.question.limits.compile_seconds, 3);
+  EXPECT_FALSE(first.question.check);
+  EXPECT_EQ(second.question.preset, "v0");
+  EXPECT_EQ(second.question.dtype, DType::f32);
+  EXPECT_EQ(second.question.plan.max_seconds, 0.25);
+  EXPECT_EQ(second.question.plan.seed, std::nullopt);
+  EXPECT_TRUE(second.question.check);
+  EXPECT_EQ(second.question.candidate.manifest, "main.yaml");
+  EXPECT_EQ(second.question.candidate.path, "mine/relu.yaml");
+  EXPECT_EQ(second.question.candidate.files->at("a.comp"), std::string("\0\1", 2));
 }
 
 TEST_F(ServeTest, TakesNoLimitsBeyondItsOwners) {
@@ -210,11 +211,11 @@ TEST_F(ServeTest, TakesNoLimitsBeyondItsOwners) {
   for (const json& more : beyond) {
     client.send(line(1, more));
     const std::string name = more.items().begin().key();
-    EXPECT_THAT(client.read().at("error").get<std::string>(), HasSubstr("'" + name + "' must be"));
+    EXPECT_THAT(client.read().at("error").get<std::string>(), HasSubstr("." + name + " must be"));
   }
   client.send(line(2, {{"compile_seconds", 2}, {"max_seconds", 50}}));
   EXPECT_TRUE(client.read().contains("result"));
-  const Limits seen = asked_.list().at(0).second.options.limits;
+  const Limits seen = asked_.list().at(0).second.question.limits;
   EXPECT_EQ(seen.compile_seconds, 2);
   EXPECT_EQ(seen.total_seconds, 140);  // not 120 + 4 * 50
 }

@@ -52,20 +52,12 @@ class BadCandidates : public ::testing::Test {
  protected:
   void SetUp() override { KBENCH_NEED_DEVICE(); }
 
-  static EvaluateOptions options() {
-    EvaluateOptions options;
-    if (const char* device = std::getenv("KBENCH_TEST_DEVICE")) options.device = device;
-    options.preset = "smoke";
-    options.plan.max_seconds = 0.1;
-    options.program = KBENCH_PROGRAM;
-    return options;
-  }
-
-  /// A short limit only for the one that never ends: on a busy machine others would exceed it.
-  static EvaluateOptions impatient() {
-    EvaluateOptions short_of_time = options();
-    short_of_time.limits.device_seconds = 1;
-    return short_of_time;
+  /// `endless`: has a short limit, which others would exceed on a busy machine.
+  static Question about(const std::string& candidate, bool endless = false) {
+    Question question{.candidate = candidate, .preset = "smoke"};
+    question.plan.max_seconds = 0.1;
+    if (endless) question.limits.device_seconds = 1;
+    return question;
   }
 
   static void expect_refused(const Bad& bad, const Result& result) {
@@ -82,17 +74,18 @@ class BadCandidates : public ::testing::Test {
 
 /// The control: the judge that has just refused the others passes a right candidate.
 TEST_F(BadCandidates, HaveTheirVerdictsAndTheDocumentedOnePasses) {
-  Evaluator evaluator(options());
+  const char* device = std::getenv("KBENCH_TEST_DEVICE");
+  JudgeProcess judge({.device = device ? device : "auto", .program = KBENCH_PROGRAM});
   for (const Bad& bad : kBad) {
     const std::string file = std::string(KBENCH_BAD_CANDIDATES "/") + bad.file + ".yaml";
     const bool endless = bad.verdict == Verdict::timeout;
-    expect_refused(bad, endless ? evaluate(file, impatient()) : evaluator.evaluate(file));
+    expect_refused(bad, judge.evaluate(about(file, endless)));
   }
   testing_support::ScratchFolder folder;
   for (const auto& [name, text] : testing_support::documented_files(KBENCH_FORMAT_DOC)) {
     folder.write(name, text);
   }
-  const Result result = evaluator.evaluate(folder.path("candidate.yaml"));
+  const Result result = judge.evaluate(about(folder.path("candidate.yaml")));
   EXPECT_EQ(result.verdict, Verdict::passed) << name_of(result.verdict) << ": " << result.message;
   EXPECT_GT(result.samples, 0);
 }

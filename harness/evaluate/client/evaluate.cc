@@ -4,6 +4,7 @@
 #include <mutex>
 #include <utility>
 
+#include "harness/evaluate/client/device_list.h"
 #include "harness/evaluate/client/judge_client.h"
 #include "kbench/error.h"
 
@@ -13,34 +14,27 @@ Cancelled::Cancelled() : Error(ErrorCode::kTimeout, "the evaluation was cancelle
 
 namespace {
 
-client::EvaluateRequest request_of(const CandidateSource& candidate, const EvaluateOptions& options,
-                                   bool check_only, bool more) {
-  client::EvaluateRequest request{candidate, options, check_only, more};
-  request.progress = options.on_progress != nullptr;
-  return request;
-}
-
-Result run_alone(const CandidateSource& candidate, const EvaluateOptions& options, bool check_only,
-                 const std::stop_token& stop) {
-  expect_readable(candidate);
-  client::JudgeClient judge(options.program, options.device, options.validate);
-  return judge.run(request_of(candidate, options, check_only, /*more=*/false), options.on_stage,
-                   nullptr, stop);
+/// `more`: other questions will follow, for which runners are started ahead.
+Result ask(client::JudgeClient& judge, const Question& question, const Observer& observer,
+           bool more, const std::stop_token& stop) {
+  client::EvaluateRequest request{.question = question, .more = more};
+  request.progress = observer.on_progress != nullptr;
+  return judge.run(request, observer, nullptr, stop);
 }
 
 }  // namespace
 
-struct Evaluator::State {
-  explicit State(EvaluateOptions given)
-      : options(std::move(given)), judge(options.program, options.device, options.validate) {}
+struct JudgeProcess::State {
+  explicit State(JudgeOptions given)
+      : options(std::move(given)), judge(options.program, options.device, /*validate=*/false) {}
 
-  Result run(const CandidateSource& candidate, bool check_only, const std::stop_token& stop) {
-    expect_readable(candidate);
+  /// Calls `use` while no other thread uses the judge.
+  template <class Use>
+  decltype(auto) alone(const std::stop_token& stop, Use use) {
     std::unique_lock lock(mutex);
     if (!freed.wait(lock, stop, [&] { return !busy; })) throw Cancelled();
     busy = true;
     lock.unlock();
-    // One at a time: the judge is this thread's until it is freed.
     struct Free {
       State& state;
       ~Free() {
@@ -51,40 +45,41 @@ struct Evaluator::State {
         state.freed.notify_one();
       }
     } free{*this};
-    return judge.run(request_of(candidate, options, check_only, /*more=*/true), options.on_stage,
-                     nullptr, stop);
+    return use();
   }
 
-  const EvaluateOptions options;
+  const JudgeOptions options;
   client::JudgeClient judge;
   std::mutex mutex;
   std::condition_variable_any freed;
   bool busy = false;
 };
 
-Evaluator::Evaluator(EvaluateOptions options)
+JudgeProcess::JudgeProcess(JudgeOptions options)
     : state_(std::make_unique<State>(std::move(options))) {}
 
-Evaluator::~Evaluator() = default;
-Evaluator::Evaluator(Evaluator&&) noexcept = default;
-Evaluator& Evaluator::operator=(Evaluator&&) noexcept = default;
+JudgeProcess::~JudgeProcess() = default;
+JudgeProcess::JudgeProcess(JudgeProcess&&) noexcept = default;
+JudgeProcess& JudgeProcess::operator=(JudgeProcess&&) noexcept = default;
 
-Result Evaluator::evaluate(const CandidateSource& candidate, std::stop_token stop) {
-  return state_->run(candidate, /*check_only=*/false, stop);
+Result JudgeProcess::evaluate(const Question& question, const Observer& observer,
+                              std::stop_token stop) {
+  expect_readable(question.candidate);
+  return state_->alone(stop,
+                       [&] { return ask(state_->judge, question, observer, /*more=*/true, stop); });
 }
 
-Result Evaluator::check(const CandidateSource& candidate, std::stop_token stop) {
-  return state_->run(candidate, /*check_only=*/true, stop);
+std::vector<DeviceSummary> JudgeProcess::devices() {
+  const vulkan::DeviceSnapshot& device = state_->alone(
+      {}, [&]() -> const auto& { return state_->judge.snapshot(); });
+  return {client::summary_of(device)};
 }
 
-Result evaluate(const CandidateSource& candidate, const EvaluateOptions& options,
+Result evaluate(const Question& question, const JudgeOptions& options, const Observer& observer,
                 std::stop_token stop) {
-  return run_alone(candidate, options, /*check_only=*/false, stop);
-}
-
-Result check(const CandidateSource& candidate, const EvaluateOptions& options,
-             std::stop_token stop) {
-  return run_alone(candidate, options, /*check_only=*/true, stop);
+  expect_readable(question.candidate);
+  client::JudgeClient judge(options.program, options.device, question.rule.validate);
+  return ask(judge, question, observer, /*more=*/false, stop);
 }
 
 }  // namespace kbench

@@ -174,8 +174,7 @@ struct JudgeClient::Outcome {
   bool touched() const { return stage != "start"; }
 };
 
-JudgeClient::Outcome JudgeClient::run_once(const EvaluateRequest& request,
-                                           const std::function<void(const char*)>& on_stage,
+JudgeClient::Outcome JudgeClient::run_once(const EvaluateRequest& request, const Observer& observer,
                                            const std::stop_token& stop) {
   Outcome outcome;
   // Callbacks may throw. A judge in the middle of its answer cannot serve the next request.
@@ -189,9 +188,11 @@ JudgeClient::Outcome JudgeClient::run_once(const EvaluateRequest& request,
       return false;
     }
   };
+  if (validate_ != request.question.rule.validate) judge_.reset();
+  validate_ = request.question.rule.validate;
   if (!judge_ || judge_->process().poll().ended) start(stop);
-  const Limits& limits = request.options.limits;
-  const auto ways = static_cast<double>(request.options.opponent.ways.size());
+  const Limits& limits = request.question.limits;
+  const auto ways = static_cast<double>(request.question.opponent.ways.size());
   Deadline deadline(2 * (limits.total_seconds + limits.extension_seconds()) + kJudgeSeconds +
                     ways * kOpponentCompileSeconds);
   judge_->send_line(to_json(request));
@@ -233,11 +234,12 @@ JudgeClient::Outcome JudgeClient::run_once(const EvaluateRequest& request,
       }
       if (line->first == "stage") {
         outcome.stage = line->second;
-        if (on_stage && !call([&] { on_stage(outcome.stage.c_str()); })) return outcome;
+        const auto& tell = observer.on_stage;
+        if (tell && !call([&] { tell(outcome.stage.c_str()); })) return outcome;
       } else if (line->first == "progress") {
         const Progress progress = progress_from_json(line->second);
-        const auto& on_progress = request.options.on_progress;
-        if (on_progress && !call([&] { on_progress(progress); })) return outcome;
+        const auto& tell = observer.on_progress;
+        if (tell && !call([&] { tell(progress); })) return outcome;
       } else if (line->first == "named") {
         outcome.named = unchecked_result(line->second);
       } else if (line->first == "inspection") {
@@ -272,9 +274,8 @@ JudgeClient::Outcome JudgeClient::run_once(const EvaluateRequest& request,
   return outcome;
 }
 
-Result JudgeClient::run(const EvaluateRequest& request,
-                        const std::function<void(const char*)>& on_stage, Findings* findings,
-                        const std::stop_token& stop) {
+Result JudgeClient::run(const EvaluateRequest& request, const Observer& observer,
+                        Findings* findings, const std::stop_token& stop) {
   const auto begin = std::chrono::steady_clock::now();
   expect_wanted(stop);
   Outcome outcome;
@@ -282,7 +283,7 @@ Result JudgeClient::run(const EvaluateRequest& request,
   double queued_s = 0;
   for (int attempt = 1; attempt <= kAttempts; ++attempt) {
     try {
-      outcome = run_once(request, on_stage, stop);
+      outcome = run_once(request, observer, stop);
     } catch (const Cancelled&) {
       throw;
     } catch (const Error& e) {  // It did not start; on a device that was there it may again.
@@ -298,8 +299,8 @@ Result JudgeClient::run(const EvaluateRequest& request,
   }
   if (!outcome.result) {
     Result failed = outcome.named.value_or(Result());
-    if (!outcome.named) failed.candidate = shown(request.candidate.path);
-    if (snapshot_) trial::describe_device(failed, *snapshot_, request.options);
+    if (!outcome.named) failed.candidate = shown(request.question.candidate.path);
+    if (snapshot_) trial::describe_device(failed, *snapshot_, request.question);
     failed.verdict = outcome.verdict;
     failed.message = outcome.error ? outcome.error->what() : outcome.message;
     outcome.result = std::move(failed);

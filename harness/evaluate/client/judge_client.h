@@ -50,6 +50,8 @@ class LineProcess {
 class JudgeClient {
  public:
   /// The judge is started when it is first needed. `program` as program_path() takes it.
+  /// `validate`: whether questions will ask for the validation layer, with which another judge is
+  /// started.
   JudgeClient(std::string program, std::string device, bool validate);
 
   /// The device. Throws what is wrong with it: kNotFound, kUnsupported, kDeviceLost; kTimeout when
@@ -57,13 +59,12 @@ class JudgeClient {
   const vulkan::DeviceSnapshot& snapshot();
   /// Starts a judge unless one is running. Throws as snapshot() does.
   void make_ready();
-  /// Throws only for what is wrong with the request's options, what callbacks throw (`on_stage`,
-  /// and on_progress of the options), StillCompiling where the request lets it, and Cancelled; all
-  /// other failures are results. `findings`
-  /// receives the details that the request asks for. When `stop` is requested the judge is told; if
-  /// it does not answer within a second, as when its driver hangs, it is killed, and the next run
-  /// starts another.
-  Result run(const EvaluateRequest& request, const std::function<void(const char*)>& on_stage,
+  /// Throws only for what is wrong with the question, what the observer throws, StillCompiling
+  /// where the request lets it, and Cancelled; all other failures are results. `findings` receives
+  /// the details that the request asks for. When `stop` is requested the judge is told; if it does
+  /// not answer within a second, as when its driver hangs, it is killed, and the next run starts
+  /// another.
+  Result run(const EvaluateRequest& request, const Observer& observer = {},
              Findings* findings = nullptr, const std::stop_token& stop = {});
   /// How often a judge was started in place of one that had ended. Any thread may ask.
   uint64_t restarts() const { return std::max<uint64_t>(starts_, 1) - 1; }
@@ -71,7 +72,7 @@ class JudgeClient {
  private:
   struct Outcome;
   void start(const std::stop_token& stop = {});
-  Outcome run_once(const EvaluateRequest& request, const std::function<void(const char*)>& on_stage,
+  Outcome run_once(const EvaluateRequest& request, const Observer& observer,
                    const std::stop_token& stop);
 
   std::string program_, device_;

@@ -1,9 +1,9 @@
 #include "harness/evaluate/client/protocol.h"
 
-#include "harness/evaluate/client/options_json.h"
 #include "kbench/task_file.h"
 #include "libkbench/base/hash.h"
 #include "libkbench/candidate/source_json.h"
+#include "libkbench/question/question_json.h"
 #include "libkbench/scoring/json_fields.h"
 
 namespace kbench {
@@ -16,8 +16,8 @@ static void write_field(json& value, const CandidateSource& source) {
 static void read_field(const JsonField& field, CandidateSource& source) {
   source = source_from_json(field.json());
 }
-/// Device and program are not sent; what is unset is left out.
-KBENCH_OPTIONAL_FIELDS(EvaluateOptions, device, program, recorded, seed)
+KBENCH_OPTIONAL_FIELDS(Question, recorded)
+KBENCH_OPTIONAL_FIELDS(SamplingPlan, seed)
 
 namespace vulkan {
 
@@ -40,10 +40,12 @@ KBENCH_FIELDS(DeviceSnapshot, index, name, driver, device_uuid, driver_uuid, typ
 
 }  // namespace vulkan
 
+KBENCH_FIELDS(Progress, samples, speedup, seconds)
+
 namespace client {
 
-KBENCH_FIELDS(EvaluateRequest, candidate, options, check_only, more, next_files, inspect_seed,
-              profile_runs, values_only, progress, others, task_files)
+KBENCH_FIELDS(EvaluateRequest, question, more, next_files, inspect_seed, profile_runs, values_only,
+              progress, others, task_files)
 KBENCH_OPTIONAL_FIELDS(EvaluateRequest, inspect_seed, profile_runs, task_files)
 
 namespace {
@@ -67,7 +69,6 @@ constexpr char kBadRequest[] = "malformed request between kbench and its judge";
 std::string to_json(const EvaluateRequest& request) {
   json value = json_of<json>(request);
   if (request.task_files.empty()) value["task_files"] = own_task_files();
-  for (const char* own : {"device", "program"}) value["options"].erase(own);
   return json_text(value);
 }
 

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "harness/measure/vulkan/snapshot.h"
-#include "kbench/candidate_source.h"
 #include "kbench/error.h"
 #include "kbench/evaluate.h"
 #include "kbench/tensor.h"
@@ -38,14 +37,11 @@ inline constexpr double kOpponentCompileSeconds = 600;
 inline constexpr size_t kMostFilesAhead = 12;
 
 struct EvaluateRequest {
-  CandidateSource candidate;
-  /// Without device, program and callbacks, which stay with the client, and validate, which is the
-  /// judge's from its start.
-  EvaluateOptions options;
-  bool check_only = false;  ///< compile, run nothing
-  bool more = false;        ///< others will follow: start runners ahead
-  /// The candidates of the requests that follow, the next one first, with the same options; empty:
-  /// not known. What can be done for them without the device is done while this one is measured.
+  Question question = {};
+  bool more = false;  ///< others will follow: start runners ahead
+  /// The candidates of the requests that follow, the next one first, of which the same is asked;
+  /// empty: not known. What can be done for them without the device is done while this one is
+  /// measured.
   std::vector<CandidateSource> next_files = {};
   // Ways to look closer instead of judging. The result then says `passed` of a candidate that
   // ran and stayed inside its buffers, right or wrong; with `values_only`, that was right too.

@@ -46,11 +46,11 @@ std::string pattern_of(const Look& look, double relative) {
 void look_at_values(client::JudgeClient& judge, const std::string& candidate_file,
                     const Result& result, const InvestigateOptions& options, Evidence& evidence) {
   const Task& task = find_task(result.task);
-  const double relative = bounds_of(task, options.evaluate.dtype).relative;
-  Looker looker(judge, candidate_file, task, options.evaluate,
+  const double relative = bounds_of(task, options.question.dtype).relative;
+  Looker looker(judge, candidate_file, task, options.question,
                 options.seed ? *options.seed : fresh_seed());
   const TimeLimit for_sizes(options.seconds);
-  const Failure failure = find_failure(looker, result, options.evaluate.overrides, for_sizes);
+  const Failure failure = find_failure(looker, result, options.question.overrides, for_sizes);
   evidence.right_when_small = failure.right_when_small;
   if (!failure.look) {
     constexpr size_t kMost = 5;
@@ -91,7 +91,7 @@ Evidence investigate(client::JudgeClient& judge, const std::string& candidate_fi
   if (is_about_values(result.verdict)) {
     look_at_values(judge, candidate_file, result, options, evidence);
   } else if (result.verdict == Verdict::passed && options.profile_runs > 0) {
-    profile(judge, candidate_file, options.evaluate, result.preset, options.profile_runs, evidence);
+    profile(judge, candidate_file, options.question, result.preset, options.profile_runs, evidence);
     if (options.roofline) {
       evidence.roof_gbytes_per_s = options.roofline->copy_bytes_per_s * 1e-9;
       evidence.roof_tflops = options.roofline->flops_per_s * 1e-12;
@@ -101,10 +101,9 @@ Evidence investigate(client::JudgeClient& judge, const std::string& candidate_fi
 }
 
 Evidence investigate(const std::string& candidate_file, const Result& result,
-                     const InvestigateOptions& options) {
-  const EvaluateOptions& evaluate = options.evaluate;
-  client::JudgeClient judge(evaluate.program, evaluate.device, evaluate.validate);
-  return investigate(judge, candidate_file, result, options);
+                     const InvestigateOptions& options, const JudgeOptions& judge) {
+  client::JudgeClient client(judge.program, judge.device, options.question.rule.validate);
+  return investigate(client, candidate_file, result, options);
 }
 
 Roofline roofline_of(const std::string& device) {

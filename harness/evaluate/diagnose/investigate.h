@@ -13,7 +13,7 @@
 namespace kbench::diagnose {
 
 struct InvestigateOptions {
-  EvaluateOptions evaluate = {};          ///< the options the candidate was evaluated with
+  Question question = {};                 ///< what was asked of the candidate, but for its files
   std::optional<uint64_t> seed = {};      ///< for its inputs; unset: random
   int size_tries = 10;                    ///< most runs to find smaller sizes
   double seconds = 30;                    ///< most seconds for sizes, and again for mutants
@@ -30,7 +30,7 @@ Evidence investigate(client::JudgeClient& judge, const std::string& candidate_fi
                      const Result& result, const InvestigateOptions& options);
 /// Starts its own judge.
 Evidence investigate(const std::string& candidate_file, const Result& result,
-                     const InvestigateOptions& options);
+                     const InvestigateOptions& options, const JudgeOptions& judge);
 
 /// Measures the device's roofline in this process; zeros if that fails.
 Roofline roofline_of(const std::string& device);

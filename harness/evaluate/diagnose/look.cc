@@ -90,16 +90,12 @@ Compared Look::compared(size_t output, double relative) const {
           relative};
 }
 
-Looker::Looker(client::JudgeClient& judge, std::string candidate_file, const Task& task,
-               EvaluateOptions options, uint64_t seed)
-    : judge_(judge),
-      file_(std::move(candidate_file)),
-      task_(task),
-      options_(std::move(options)),
-      seed_(seed) {
-  options_.recorded.reset();
-  options_.seed.reset();
-  options_.on_stage = {};
+Looker::Looker(client::JudgeClient& judge, const std::string& candidate_file, const Task& task,
+               Question question, uint64_t seed)
+    : judge_(judge), task_(task), question_(std::move(question)), seed_(seed) {
+  question_.candidate = candidate_file;
+  question_.recorded.reset();
+  question_.plan.seed.reset();
 }
 
 std::optional<Look> Looker::look(const TaskAt& at) {
@@ -117,10 +113,10 @@ std::optional<Look> Looker::look(const TaskAt& at) {
   for (const std::string& name : graph.variables_read()) {
     look.variables[name] = graph.variables().find(name)->second;
   }
-  client::EvaluateRequest request{file_, options_, /*check_only=*/false, /*more=*/true};
-  request.options.preset = at.preset;
-  request.options.overrides = at.variables;
-  request.options.dtype = at.dtype;
+  client::EvaluateRequest request{.question = question_, .more = true};
+  request.question.preset = at.preset;
+  request.question.overrides = at.variables;
+  request.question.dtype = at.dtype;
   request.inspect_seed = seed_;
   client::Findings findings;
   ++looks_;
@@ -136,8 +132,8 @@ std::optional<Look> Looker::look(const TaskAt& at) {
   for (const bool second : {false, true}) {
     for (size_t i = 0; i < look.expected.size(); ++i) {
       const client::Inspection::Output& output = look.inspection.outputs.at(i);
-      Comparison found =
-          compare(second ? output.again : output.got, look.expected[i], bounds, options_.tolerance);
+      Comparison found = compare(second ? output.again : output.got, look.expected[i], bounds,
+                                 question_.rule.tolerance);
       if (!second) {
         for (const char written : written_of(output)) found.untouched += written ? 0 : 1;
       }

@@ -54,10 +54,9 @@ struct Look : TaskAt {
 
 class Looker {
  public:
-  /// `options`: those the candidate was evaluated with. `seed`: for the inputs, which are not
-  /// secret.
-  Looker(client::JudgeClient& judge, std::string candidate_file, const Task& task,
-         EvaluateOptions options, uint64_t seed);
+  /// `question`: what was asked of the candidate. `seed`: for the inputs, which are not secret.
+  Looker(client::JudgeClient& judge, const std::string& candidate_file, const Task& task,
+         Question question, uint64_t seed);
 
   /// Nothing if the sizes are invalid, or too large for the CPU reference or for returning the
   /// outputs. Throws what JudgeClient::run() throws.
@@ -69,9 +68,8 @@ class Looker {
 
  private:
   client::JudgeClient& judge_;
-  std::string file_;
   const Task& task_;
-  EvaluateOptions options_;
+  Question question_;
   uint64_t seed_;
   int looks_ = 0;
   std::string refusal_;

@@ -109,17 +109,18 @@ std::vector<StepProfile> gathered(const std::vector<StepProfile>& launches,
 }  // namespace
 
 void profile(client::JudgeClient& judge, const std::string& candidate_file,
-             const EvaluateOptions& options, const std::string& preset, int runs,
-             Evidence& evidence) {
-  client::EvaluateRequest request{candidate_file, options, /*check_only=*/false, /*more=*/true};
-  request.options.preset = preset;
-  request.options.recorded.reset();
+             const Question& question, const std::string& preset, int runs, Evidence& evidence) {
+  client::EvaluateRequest request{.question = question, .more = true};
+  request.question.candidate = candidate_file;
+  request.question.preset = preset;
+  request.question.recorded.reset();
   request.profile_runs = runs;
   client::Findings findings;
   judge.run(request, {}, &findings);
   if (!findings.times) return;
   const Candidate candidate = load_candidate(candidate_file);
-  const auto graph = build_graph(TaskAt{candidate.task, preset, options.overrides, options.dtype});
+  const auto graph =
+      build_graph(TaskAt{candidate.task, preset, question.overrides, question.dtype});
   std::vector<StepProfile> baseline;
   Launches launches = launches_of(candidate, *graph);
   std::vector<StepProfile>& steps = launches.profiles;

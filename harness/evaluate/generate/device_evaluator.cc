@@ -28,29 +28,35 @@ void take_out(std::string& text, const std::string& part) {
 
 }  // namespace
 
-DeviceEvaluator::DeviceEvaluator(EvaluateOptions options, const Roofline& roofline, bool evidence)
-    : options_(std::move(options)),
+DeviceEvaluator::DeviceEvaluator(const JudgeOptions& judge, Question how, const Roofline& roofline,
+                                 bool evidence)
+    : how_(std::move(how)),
       roofline_(roofline),
       evidence_(evidence),
-      judge_(options_.program, options_.device, options_.validate),
-      small_(options_.program, options_.device, options_.validate) {}
+      judge_(judge.program, judge.device, how_.rule.validate),
+      small_(judge.program, judge.device, how_.rule.validate) {}
 
-EvaluateOptions at_sizes_of(const JudgeRequest& request, EvaluateOptions options) {
-  options.preset = request.at.preset;
-  options.overrides = request.at.variables;
-  options.dtype = request.at.dtype;
+Question at_sizes_of(const JudgeRequest& request, Question how, CandidateSource candidate) {
+  how.candidate = std::move(candidate);
+  how.preset = request.at.preset;
+  how.overrides = request.at.variables;
+  how.dtype = request.at.dtype;
   if (request.quick) {
-    options.recorded.reset();
-    options.plan = {.precision = 1, .max_seconds = 0.02, .min_samples = 4, .max_samples = 4};
+    how.recorded.reset();
+    how.plan = {.precision = 1,
+                .max_seconds = 0.02,
+                .min_samples = 4,
+                .max_samples = 4,
+                .seed = how.plan.seed};
   }
-  return options;
+  return how;
 }
 
 Result DeviceEvaluator::judge(const JudgeRequest& request, client::EvaluateRequest asked) {
-  asked.options = at_sizes_of(request, options_);
-  Result result = (request.quick ? small_ : judge_).run(asked, options_.on_stage);
+  asked.question = at_sizes_of(request, how_, std::move(asked.question.candidate));
+  Result result = (request.quick ? small_ : judge_).run(asked);
   // Messages name files as the model did; and a run's folder may be moved.
-  const std::string& path = asked.candidate.path;
+  const std::string& path = asked.question.candidate.path;
   const std::string folder = path.substr(0, path.rfind('/') + 1);
   take_out(result.message, folder);
   for (Diagnostic& each : result.diagnostics) {
@@ -64,7 +70,7 @@ Evidence DeviceEvaluator::investigate(const JudgeRequest& request, const std::st
                                       const Result& result) {
   if (!evidence_) return {};
   diagnose::InvestigateOptions options;
-  options.evaluate = at_sizes_of(request, options_);
+  options.question = at_sizes_of(request, how_);
   options.seconds = kSeconds;
   if (roofline_.copy_bytes_per_s > 0) options.roofline = roofline_;
   return diagnose::investigate(request.quick ? small_ : judge_, file, result, options);
@@ -80,8 +86,8 @@ namespace fs = std::filesystem;
 /// An evaluator with a temporary folder for the candidate that it works on.
 class EpisodeEvaluator {
  public:
-  explicit EpisodeEvaluator(const EvaluateOptions& options)
-      : evaluator_(options, {}, /*evidence=*/true) {
+  EpisodeEvaluator(const Question& how, const JudgeOptions& judge)
+      : evaluator_(judge, how, {}, /*evidence=*/true) {
     std::string pattern = (fs::temp_directory_path() / "kbench-episode-XXXXXX").string();
     if (mkdtemp(pattern.data()) == nullptr) throw_io("make the folder", pattern);
     folder_ = pattern;
@@ -93,8 +99,9 @@ class EpisodeEvaluator {
   EpisodeEvaluator(const EpisodeEvaluator&) = delete;
 
   Result judge(const JudgeRequest& request) {
-    Result result =
-        evaluator_.judge(request, {write_files(request), {}, /*check_only=*/false, /*more=*/true});
+    client::EvaluateRequest asked{.more = true};
+    asked.question.candidate = write_files(request);
+    Result result = evaluator_.judge(request, std::move(asked));
     result.candidate = "candidate.yaml";
     return result;
   }
@@ -124,8 +131,8 @@ class EpisodeEvaluator {
 
 }  // namespace
 
-DeviceJudge device_judge(const EvaluateOptions& options) {
-  const auto evaluator = std::make_shared<EpisodeEvaluator>(options);
+DeviceJudge device_judge(const Question& how, const JudgeOptions& judge) {
+  const auto evaluator = std::make_shared<EpisodeEvaluator>(how, judge);
   return {[evaluator](const JudgeRequest& request) { return evaluator->judge(request); },
           [evaluator](const JudgeRequest& request, const Result& result) {
             return evaluator->investigate(request, result);

@@ -11,7 +11,7 @@ namespace kbench::generate {
 
 void Run::queue_step(std::shared_ptr<Waiting> waiting) {
   queue::Job job;
-  job.request.candidate = waiting->candidate;
+  job.request.question.candidate = waiting->candidate;
   job.group = to_string(task(*waiting->chain).id);
   job.work = [this, waiting](queue::QueueJudge& device, const client::EvaluateRequest& asked) {
     return step_on(static_cast<RunEvaluator&>(device), *waiting, asked);
@@ -121,7 +121,7 @@ void Run::keep_result(const Attempt& attempt, Result result) {
 Result Run::confirmed_on(RunEvaluator& evaluator, const Attempt& winner,
                          const client::EvaluateRequest& asked) {
   if (options_.interrupt.stop_requested()) throw Cancelled();
-  const CandidateSource source = in_memory(asked.candidate);
+  const CandidateSource source = in_memory(asked.question.candidate);
   return evaluator.judge(
       {options_.episode.prompt.at(winner.task), *source.files, winner.candidate_hash}, asked);
 }
@@ -138,7 +138,7 @@ void Run::confirm_winners() {
     for (const Attempt& winner : winners) {
       queue::Job& job = jobs.emplace_back();
       // Of no author: it has a process that nothing ran in before.
-      job.request.candidate = store_.folder().path() + "/" + winner.candidate;
+      job.request.question.candidate = store_.folder().path() + "/" + winner.candidate;
       job.group = to_string(winner.task);
       job.work = [&](queue::QueueJudge& device, const client::EvaluateRequest& asked) {
         return confirmed_on(static_cast<RunEvaluator&>(device), winner, asked);

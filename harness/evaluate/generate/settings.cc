@@ -7,6 +7,7 @@
 #include "kbench/error.h"
 #include "libkbench/base/files.h"
 #include "libkbench/base/json_text.h"
+#include "libkbench/scoring/settings.h"
 
 namespace kbench::generate {
 namespace {
@@ -142,7 +143,8 @@ Settings Settings::read(const std::string& path) {
         if (!fits(line.substr(0, colon), value)) throw Error(ErrorCode::kParse, "");
         const std::string key = line.substr(0, colon);
         if (key == "dtype") task_dtype_from_name(value.get<std::string>());
-        settings.set(key, value);
+        const bool measurement = key == "measurement" && value.is_string();
+        settings.set(key, measurement ? Json(settings_of_today(value.get<std::string>())) : value);
       }
     } catch (const std::exception&) {
       throw Error(ErrorCode::kParse, Location{path, number, 0},

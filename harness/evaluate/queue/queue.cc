@@ -17,7 +17,7 @@ class ClientJudge : public QueueJudge {
   Result run(const client::EvaluateRequest& request,
              const std::function<void(const char*)>& on_stage,
              const std::stop_token& stop) override {
-    return client_.run(request, on_stage, nullptr, stop);
+    return client_.run(request, {.on_stage = on_stage}, nullptr, stop);
   }
   std::string trouble() override { return trouble_with(client_); }
   const vulkan::DeviceSnapshot& snapshot() override { return client_.snapshot(); }
@@ -117,7 +117,7 @@ std::vector<uint64_t> Queue::add_all(std::vector<Job> jobs) {
   for (Job& job : jobs) {
     const auto& entry = entries.emplace_back(std::make_shared<Entry>());
     client::EvaluateRequest alike = job.request;
-    alike.candidate = {};
+    alike.question.candidate = {};
     alike.next_files.clear();
     alike.more = false;
     entry->options = to_json(alike);
@@ -199,7 +199,7 @@ Waiting Queue::waiting_of(uint64_t id, const Entry& entry) const {
 std::optional<Outcome> Queue::ending(const Entry& entry) const {
   if (entry.first) return entry.first;
   Result result;
-  result.candidate = shown(entry.job.request.candidate.path);
+  result.candidate = shown(entry.job.request.question.candidate.path);
   result.verdict = Verdict::harness_error;
   std::string why = entry.job.device ? troubles_.at(*entry.job.device) : "";
   for (auto last = troubles_.rbegin(); last != troubles_.rend() && why.empty(); ++last) why = *last;
@@ -272,15 +272,16 @@ client::EvaluateRequest Queue::request_for(size_t device, const Entry& entry) {
   request.more = !closed_ || !following.empty();
   for (const uint64_t id : following) {
     const Entry& next = *entries_.at(id);
-    if (next.options == entry.options) request.next_files.push_back(next.job.request.candidate);
+    if (next.options == entry.options)
+      request.next_files.push_back(next.job.request.question.candidate);
   }
   if (!entry.job.yields) return request;
-  request.others = [this, device, author = request.candidate.author] {
+  request.others = [this, device, author = request.question.candidate.author] {
     const std::lock_guard lock(mutex_);
     return std::ranges::any_of(entries_, [&](const auto& each) {
       const Entry& other = *each.second;
       return other.waits && other.job.device.value_or(device) == device &&
-             other.job.request.candidate.author != author;
+             other.job.request.question.candidate.author != author;
     });
   };
   return request;

@@ -114,7 +114,7 @@ void ServeClient::submit(ServeLine line) {
     if (shared_->flights.contains(id)) {
       throw BadLine{"", Error(ErrorCode::kInvalidArgument, "the id " + id + " is in flight")};
     }
-    const size_t bytes = bytes_of(line.request.candidate);
+    const size_t bytes = bytes_of(line.request.question.candidate);
     shared_->flights[id] = {0, bytes};
     shared_->bytes += bytes;
   }

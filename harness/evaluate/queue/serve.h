@@ -18,8 +18,8 @@
 namespace kbench::queue {
 
 struct ServeOptions {
-  EvaluateOptions defaults = {};  ///< for what a line leaves out
-  Limits most = kMostLimits;      ///< that a line may ask for
+  Question defaults = {};     ///< for what a line leaves out
+  Limits most = kMostLimits;  ///< that a line may ask for
   size_t most_line_bytes = size_t{48} << 20;
   /// Limits for one client's experiments, running or with an answer that it has not read. At either
   /// limit, its input is not read.

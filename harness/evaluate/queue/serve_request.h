@@ -41,8 +41,8 @@ struct BadLine {
 /// `defaults`: for what a line leaves out. `most`: the highest limits that it may ask for; of the
 /// total_seconds, as max_seconds, too. `devices`: the server's. Checks that a candidate's files on
 /// disk exist. Throws BadLine.
-ServeLine parse_serve_line(std::string_view line, const EvaluateOptions& defaults,
-                           const Limits& most, const std::vector<vulkan::DeviceSnapshot>& devices,
+ServeLine parse_serve_line(std::string_view line, const Question& defaults, const Limits& most,
+                           const std::vector<vulkan::DeviceSnapshot>& devices,
                            Sender sender = Sender::this_user);
 
 /// The line without `id` that asks a server elsewhere for this: a candidate on disk is read.

@@ -5,7 +5,7 @@
 #include <exception>
 #include <new>
 
-#include "harness/evaluate/client/options_json.h"
+#include "harness/evaluate/client/device_json.h"
 #include "kbench/error.h"
 #include "kbench/evaluate.h"
 #include "kbench/version.h"

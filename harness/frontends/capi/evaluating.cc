@@ -3,23 +3,25 @@
 #include <stop_token>
 #include <utility>
 
+#include "harness/evaluate/client/device_json.h"
 #include "harness/evaluate/client/named_task.h"
-#include "harness/evaluate/client/options_json.h"
 #include "harness/evaluate/client/protocol.h"
 #include "harness/frontends/capi/answer.h"
-#include "kbench/candidate_source.h"
 #include "kbench/error.h"
 #include "kbench/evaluate.h"
 #include "kbench/task.h"
 #include "libkbench/base/json_text.h"
 #include "libkbench/candidate/source_json.h"
+#include "libkbench/question/question_json.h"
 
 struct kbench_stop {
   std::stop_source source;
 };
 
 struct kbench_evaluator {
-  kbench::Evaluator evaluator;
+  kbench::JudgeProcess judge;
+  kbench::Question asked;  ///< of each candidate
+  kbench::Observer observer;
 };
 
 namespace kbench::capi {
@@ -37,28 +39,40 @@ void tell(kbench_on_event on_event, void* user, const json& event) {
   if (on_event(user, text.c_str()) != 0) throw Cancelled();
 }
 
-EvaluateOptions options_of(const CallRequest& request) {
-  return request.has("options") ? client::options_from_json(request["options"]) : EvaluateOptions();
+/// What all candidates are asked, and on which device: {"device": .., "program": ..} and the
+/// members of read_question().
+struct Asked {
+  JudgeOptions judge;
+  Question question;
+};
+
+Asked asked_of(const JsonField& options) {
+  Asked asked;
+  read_question(options, {"device", "program"}, kAnyLimits, asked.question);
+  if (options.has("device")) asked.judge.device = options["device"].text();
+  if (options.has("program")) asked.judge.program = options["program"].text();
+  return asked;
 }
 
 kbench_status evaluated(kbench_evaluator* evaluator, const char* candidate, kbench_stop* stop,
-                        char** out,
-                        Result (Evaluator::*call)(const CandidateSource&, std::stop_token)) {
+                        char** out, bool check) {
   return answer(out, [&] {
     if (evaluator == nullptr) throw Error(ErrorCode::kInvalidArgument, "evaluator is NULL");
     const CallRequest request(candidate, {"path", "files", "manifest", "name", "author"});
-    const CandidateSource source = source_from_json(request.whole());
-    return value_of((evaluator->evaluator.*call)(source, token_of(stop)));
+    Question question = evaluator->asked;
+    question.candidate = source_from_json(request.whole());
+    question.check = question.check || check;
+    return value_of(evaluator->judge.evaluate(question, evaluator->observer, token_of(stop)));
   });
 }
 
-kbench_status evaluated(const char* text, kbench_stop* stop, char** out,
-                        Result (*call)(const CandidateSource&, const EvaluateOptions&,
-                                       std::stop_token)) {
+kbench_status evaluated(const char* text, kbench_stop* stop, char** out, bool check) {
   return answer(out, [&] {
     const CallRequest request(text, {"candidate", "options"});
-    const CandidateSource source = source_from_json(request["candidate"].json());
-    return value_of(call(source, options_of(request), token_of(stop)));
+    Asked asked = request.has("options") ? asked_of(request["options"]) : Asked();
+    asked.question.candidate = source_from_json(request["candidate"].json());
+    asked.question.check = asked.question.check || check;
+    return value_of(evaluate(asked.question, asked.judge, {}, token_of(stop)));
   });
 }
 
@@ -91,36 +105,47 @@ kbench_status kbench_evaluator_new(const char* options, kbench_on_event on_event
   return answer(out, [&] {
     if (evaluator == nullptr) throw Error(ErrorCode::kInvalidArgument, "evaluator is NULL");
     const capi::CallRequest request(options);
-    EvaluateOptions wanted = client::options_from_json(request.field());
+    capi::Asked asked = capi::asked_of(request.field());
+    Observer observer;
     if (on_event != nullptr) {
-      wanted.on_stage = [=](const char* stage) { capi::tell(on_event, user, {{"stage", stage}}); };
-      wanted.on_progress = [=](const Progress& progress) {
+      observer.on_stage = [=](const char* stage) {
+        capi::tell(on_event, user, {{"stage", stage}});
+      };
+      observer.on_progress = [=](const Progress& progress) {
         capi::tell(on_event, user, {{"progress", json::parse(client::to_json(progress))}});
       };
     }
-    *evaluator = new kbench_evaluator{Evaluator(std::move(wanted))};
+    *evaluator = new kbench_evaluator{JudgeProcess(std::move(asked.judge)),
+                                      std::move(asked.question), std::move(observer)};
     return json::object();
   });
 }
 
 kbench_status kbench_evaluator_evaluate(kbench_evaluator* evaluator, const char* candidate,
                                         kbench_stop* stop, char** out) {
-  return capi::evaluated(evaluator, candidate, stop, out, &Evaluator::evaluate);
+  return capi::evaluated(evaluator, candidate, stop, out, /*check=*/false);
 }
 
 kbench_status kbench_evaluator_check(kbench_evaluator* evaluator, const char* candidate,
                                      kbench_stop* stop, char** out) {
-  return capi::evaluated(evaluator, candidate, stop, out, &Evaluator::check);
+  return capi::evaluated(evaluator, candidate, stop, out, /*check=*/true);
 }
 
 void kbench_evaluator_free(kbench_evaluator* evaluator) { delete evaluator; }
 
 kbench_status kbench_evaluate(const char* request, kbench_stop* stop, char** out) {
-  return capi::evaluated(request, stop, out, &kbench::evaluate);
+  return capi::evaluated(request, stop, out, /*check=*/false);
 }
 
 kbench_status kbench_check(const char* request, kbench_stop* stop, char** out) {
-  return capi::evaluated(request, stop, out, &kbench::check);
+  return capi::evaluated(request, stop, out, /*check=*/true);
+}
+
+kbench_status kbench_question_schema(const char* text, char** out) {
+  return answer(out, [&] {
+    const capi::CallRequest request(text, {});
+    return json{{"properties", json::parse(question_schema().dump())}};
+  });
 }
 
 kbench_status kbench_candidate_files(const char* candidate, char** out) {

@@ -1,7 +1,7 @@
 // Prompts for language models, and candidates in their answers.
 #include <optional>
 
-#include "harness/evaluate/client/options_json.h"
+#include "harness/evaluate/client/device_json.h"
 #include "harness/frontends/capi/answer.h"
 #include "kbench/candidate.h"
 #include "kbench/candidate_source.h"

@@ -20,8 +20,9 @@ namespace {
 size_t bytes_of(const client::EvaluateRequest& request) {
   size_t bytes = 0;
   for (const std::string& text : request.task_files) bytes += text.size();
-  if (!request.candidate.files) return bytes;
-  for (const auto& [path, text] : *request.candidate.files) bytes += path.size() + text.size();
+  if (!request.question.candidate.files) return bytes;
+  for (const auto& [path, text] : *request.question.candidate.files)
+    bytes += path.size() + text.size();
   return bytes;
 }
 

@@ -107,7 +107,7 @@ class Connection {
 
 Result harness_error(const client::EvaluateRequest& request, const std::string& why) {
   Result result;
-  result.candidate = shown(request.candidate.path);
+  result.candidate = shown(request.question.candidate.path);
   result.verdict = Verdict::harness_error;
   result.message = why;
   return result;

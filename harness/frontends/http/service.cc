@@ -24,6 +24,7 @@
 #include "libkbench/base/files.h"
 #include "libkbench/base/json_text.h"
 #include "libkbench/base/start_thread.h"
+#include "libkbench/question/question_json.h"
 
 namespace kbench::http {
 namespace {
@@ -269,7 +270,7 @@ class Service::State {
                                  "'stages' are not sent over HTTP; ask for the experiment")};
     }
     if (!author.empty()) {  // It has no '/', so that this is no other's.
-      std::string& name = wanted.line.request.candidate.author;
+      std::string& name = wanted.line.request.question.candidate.author;
       name = name.empty() ? author : author + "/" + name;
     }
     return wanted;
@@ -407,6 +408,7 @@ void Service::run(const std::stop_token& stop, const std::stop_token& at_once) {
 std::string openapi_json() {
   auto document = nlohmann::ordered_json::parse(openapi_text());
   document["info"]["version"] = version();
+  document["components"]["schemas"]["Request"]["properties"].update(question_schema());
   document["components"]["schemas"]["Result"] = nlohmann::ordered_json::parse(result_json_schema());
   return document.dump(2);
 }

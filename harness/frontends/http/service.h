@@ -26,7 +26,7 @@ Address address_from_text(const std::string& text);  ///< throws kInvalidArgumen
 struct ServiceOptions {
   Address address;
   Tokens tokens;                     ///< empty: none is needed; loopback addresses alone
-  EvaluateOptions defaults = {};     ///< for what an experiment does not say
+  Question defaults = {};            ///< for what an experiment does not say
   Limits most = queue::kMostLimits;  ///< that one may ask for
   ExperimentLimits experiments = {};
   size_t most_body_bytes = size_t{48} << 20;

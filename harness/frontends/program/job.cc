@@ -36,11 +36,10 @@ void Job::keep(const std::function<bool(const Evaluation&)>& wanted) {
 }
 
 Job plan_job(const std::vector<const Task*>& tasks, const std::vector<CandidateSet>& sets,
-             Preset preset, const std::vector<vulkan::DeviceSnapshot>& devices,
-             EvaluateOptions options) {
+             Preset preset, const std::vector<vulkan::DeviceSnapshot>& devices, Question asked) {
   Job job;
-  job.options = std::move(options);
-  job.options.preset = name_of(preset);
+  job.asked = std::move(asked);
+  job.asked.preset = name_of(preset);
   job.device = devices.front();
   job.devices = devices;
   job.preset = preset;
@@ -51,7 +50,7 @@ Job plan_job(const std::vector<const Task*>& tasks, const std::vector<CandidateS
     for (const CandidateSet& set : sets) {
       Evaluation evaluation;
       evaluation.name = to_string(task->id) + "_" + task->name + "/" + set.name;
-      trial::identify(evaluation.identity, at, *graph, job.device, job.options);
+      trial::identify(evaluation.identity, at, *graph, job.device, job.asked);
       evaluation.identity.set = set.name;
       if (const auto entry = set.entries.find(task->id); entry != set.entries.end()) {
         evaluation.file = entry->second.file;
@@ -109,7 +108,7 @@ void take_over(Job& job, std::span<const Result> earlier) {
   for (Evaluation& evaluation : job.evaluations) {
     Experiment identity = evaluation.identity;
     for (const vulkan::DeviceSnapshot& device : job.devices) {
-      trial::describe_device(identity, device, job.options);
+      trial::describe_device(identity, device, job.asked);
       const auto found = by_key.find(identity.key());
       if (found == by_key.end()) continue;
       evaluation.result = *found->second;

@@ -27,7 +27,7 @@ struct Evaluation {
 };
 
 struct Job {
-  EvaluateOptions options;
+  Question asked;                               ///< of each candidate
   vulkan::DeviceSnapshot device;                ///< the first device
   std::vector<vulkan::DeviceSnapshot> devices;  ///< all devices
   Preset preset = Preset::smoke;
@@ -37,17 +37,16 @@ struct Job {
 
   size_t done_before() const;
   TaskAt at(const Task& task) const {
-    return task_at(task.id, preset, options.overrides, options.dtype);
+    return task_at(task.id, preset, asked.overrides, asked.dtype);
   }
   std::vector<Result> results() const;  ///< the results so far
   /// Keeps only these evaluations, and their tasks.
   void keep(const std::function<bool(const Evaluation&)>& wanted);
 };
 
-/// Plans every set on every task. `options.preset` becomes the resolved preset's name.
+/// Plans every set on every task. `asked.preset` becomes the resolved preset's name.
 Job plan_job(const std::vector<const Task*>& tasks, const std::vector<CandidateSet>& sets,
-             Preset preset, const std::vector<vulkan::DeviceSnapshot>& devices,
-             EvaluateOptions options);
+             Preset preset, const std::vector<vulkan::DeviceSnapshot>& devices, Question asked);
 
 /// --shard: part `index` of `count` of a list of experiments, for machines that do not communicate.
 /// An experiment's part follows from the SHA-256 of its set and task, so every experiment is in

@@ -62,7 +62,7 @@ KBENCH_FIELDS(Judged, file, judged, passed, there_already, results)
 
 /// Judges what the file lacks, and appends it.
 int judge_into(const std::string& path, const std::vector<Attempt>& candidates,
-               const RunFolder& folder, Devices devices, const EvaluateOptions& options,
+               const RunFolder& folder, Devices devices, const Question& asked,
                const StopSignals& signals, bool json) {
   std::set<std::tuple<TaskId, std::string, std::string>> done;
   for (const Result& result : read_results(path)) {
@@ -73,14 +73,15 @@ int judge_into(const std::string& path, const std::vector<Attempt>& candidates,
   std::vector<NamedRequest> requests;
   for (const Attempt& each : candidates) {
     if (done.contains({each.task, each.model, each.candidate_hash}) ||
-        !is_defined(find_task(each.task), options.dtype)) {
+        !is_defined(find_task(each.task), asked.dtype)) {
       continue;
     }
     missing.push_back(&each);
     NamedRequest& next = requests.emplace_back();
     next.name = to_string(each.task) + " " + shown(each.model);
-    next.request = {folder.path() + "/" + each.candidate, options};
-    next.request.candidate.author = each.model;
+    next.request.question = asked;
+    next.request.question.candidate = folder.path() + "/" + each.candidate;
+    next.request.question.candidate.author = each.model;
   }
   generate::make_folder(fs::path(path).parent_path().string());
   ResultWriter writer(path);
@@ -116,7 +117,7 @@ int judge_into(const std::string& path, const std::vector<Attempt>& candidates,
 }
 
 /// "v0_NVIDIA_H200.jsonl".
-std::string file_of(const EvaluateOptions& at, const std::string& device) {
+std::string file_of(const Question& at, const std::string& device) {
   std::string name = at.preset;
   if (at.dtype != DType::f32) name += "_" + std::string(name_of(at.dtype));
   for (const auto& [variable, value] : at.overrides)
@@ -171,7 +172,7 @@ int judge_again(const std::string& run, const SizeOptions& size, const DeviceOpt
   const RunFolder folder(run);
   Settings settings = Settings::read(folder.settings());
   const generate::RunLock lock(folder);
-  EvaluateOptions at = evaluate_options(size, device, measure);
+  Question at = question_of(size, device, measure);
   Devices devices = open_devices(device, at, {}, false);
   const PromptContext begun = episode_of(settings).prompt;
   const bool own_sizes = size.preset == "auto" && size.assignments.empty();

@@ -124,7 +124,7 @@ class Evaluations {
         if (const auto result = result_without_judge(evaluation)) {
           settle(evaluation, *promise, *result);
         } else {
-          jobs.push_back(job_of(evaluation, promise, job_.options));
+          jobs.push_back(job_of(evaluation, promise, job_.asked));
         }
       }
     }
@@ -141,11 +141,11 @@ class Evaluations {
  private:
   using Promise = std::shared_ptr<std::promise<Result>>;
 
-  queue::Job job_of(Evaluation& evaluation, const Promise& promise,
-                    const EvaluateOptions& options) {
+  queue::Job job_of(Evaluation& evaluation, const Promise& promise, const Question& asked) {
     queue::Job job;
-    job.request = {evaluation.file, options};
-    job.request.candidate.author = evaluation.identity.set;
+    job.request.question = asked;
+    job.request.question.candidate = evaluation.file;
+    job.request.question.candidate.author = evaluation.identity.set;
     job.group = to_string(evaluation.identity.task);
     job.on_stage = [this, &evaluation](const char* stage) {
       const std::lock_guard lock(mutex_);
@@ -154,8 +154,8 @@ class Evaluations {
     job.on_outcome = [this, &evaluation, promise](queue::Outcome outcome) {
       const Result result = result_of(evaluation, std::move(outcome));
       if (!must_confirm(result)) return settle(evaluation, *promise, result);
-      EvaluateOptions fresh = job_.options;
-      fresh.fresh_runners = true;
+      Question fresh = job_.asked;
+      fresh.rule.fresh_runners = true;
       queue_.add(job_of(evaluation, promise, fresh));
     };
     return job;
@@ -201,9 +201,9 @@ void report(const Job& job, const Shard& shard, const MainJobOptions& options, s
     return;
   }
   std::fprintf(human, "\n%s, preset %s, %s\n", names_of(job.devices).c_str(),
-               preset_in_words(name_of(job.preset), job.options.dtype).c_str(),
+               preset_in_words(name_of(job.preset), job.asked.dtype).c_str(),
                counted(tasks.size(), "task").c_str());
-  if (const auto& recorded = job.options.recorded) {
+  if (const auto& recorded = job.asked.recorded) {
     std::fprintf(human, "speedups are against %s\n%s", recorded->label().c_str(),
                  recorded_notice(*recorded, job.device.name).c_str());
   }
@@ -260,13 +260,13 @@ int run_main_job(const MainJobOptions& options, std::vector<std::string> benchma
   std::vector<const Task*> selected = options.tasks.select();
   const std::vector<CandidateSet> sets = read_candidate_sets(options.candidates);
   const std::vector<const Task*> tasks = chosen_tasks(std::move(selected), options, sets);
-  EvaluateOptions evaluation = evaluate_options(options.size, options.device, options.measure);
-  evaluation.plan.thresholds = options.thresholds;
-  OpenDevices opened = open_devices(options.device, evaluation);
+  Question asked = question_of(options.size, options.device, options.measure);
+  asked.plan.thresholds = options.thresholds;
+  OpenDevices opened = open_devices(options.device);
   const std::vector<vulkan::DeviceSnapshot>& devices = opened.snapshots;
   require_one_kind(devices);
-  const Preset preset = check_sizes(tasks, options.size, devices, evaluation.recorded);
-  Job job = plan_job(tasks, sets, preset, devices, std::move(evaluation));
+  const Preset preset = check_sizes(tasks, options.size, devices, asked.recorded);
+  Job job = plan_job(tasks, sets, preset, devices, std::move(asked));
   apply_filter(benchmarks.filter, job);
   keep_shard(shard, job);
   OutputFile output(benchmarks.lists_only ? "" : options.output);

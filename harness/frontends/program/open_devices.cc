@@ -60,21 +60,19 @@ OpenDevices open_server(const DeviceOptions& options) {
   return opened;
 }
 
-OpenDevices open_devices(const DeviceOptions& options, const EvaluateOptions& evaluation) {
+OpenDevices open_devices(const DeviceOptions& options) {
   if (!options.server.empty()) return open_server(options);
   OpenDevices opened;
   if (options.devices.empty()) {
-    opened.judges.push_back(
-        queue::judge_of(evaluation.program, evaluation.device, evaluation.validate));
+    opened.judges.push_back(queue::judge_of("", options.device, options.validate));
     opened.snapshots = {opened.judges.front()->snapshot()};
     return opened;
   }
-  const auto all = client::list_snapshots(evaluation.program);
+  const auto all = client::list_snapshots();
   const auto chosen = queue::choose_devices(all, options.devices);
   std::vector<std::unique_ptr<queue::QueueJudge>> judges;
   for (const vulkan::DeviceSnapshot& device : chosen) {
-    judges.push_back(
-        queue::judge_of(evaluation.program, queue::selector_of(device, all), evaluation.validate));
+    judges.push_back(queue::judge_of("", queue::selector_of(device, all), options.validate));
   }
   const auto failures = open_all(judges);
   if (std::ranges::all_of(failures, [](const auto& each) { return each.has_value(); })) {

@@ -20,7 +20,7 @@ struct OpenDevices {
 /// Starts a judge on the device of --device, or on each of --devices; or reaches those of --server,
 /// which come several to a device, so that it always has candidates to compile. If one of several
 /// does not open, it is left out, with a line on standard error. Throws if none is left.
-OpenDevices open_devices(const DeviceOptions& options, const EvaluateOptions& evaluation);
+OpenDevices open_devices(const DeviceOptions& options);
 
 /// The judges of --server.
 OpenDevices open_server(const DeviceOptions& options);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <concepts>
 #include <set>
 #include <system_error>
 
@@ -19,6 +20,7 @@
 #include "kbench/task_file.h"
 #include "libkbench/base/enum_names.h"
 #include "libkbench/base/text.h"
+#include "libkbench/scoring/settings.h"
 #include "reference/faults.h"
 
 namespace kbench::program {
@@ -32,6 +34,24 @@ int parse_level(std::string text) {
                 "--level takes numbers such as 1 or 1,2, not '" + text + "'");
   }
   return std::stoi(text);
+}
+
+constexpr std::string_view kSizes = "Sizes", kDevice = "Device";
+
+/// What is said of the field of a question, or of its parts, that has this name.
+FieldWords words_of(std::string_view name) {
+  FieldWords found;
+  Question none;
+  const auto look = [&](const auto& self, auto& part) -> void {
+    each_asked_field(
+        [&]<class T>(const char* field, T& value, const FieldWords& words) {
+          if (field == name) found = words;
+          if constexpr (IsPart<T>) self(self, value);
+        },
+        part);
+  };
+  look(look, none);
+  return found;
 }
 
 void require_times(const std::vector<const Task*>& tasks, const RecordedTimes& recorded) {
@@ -63,20 +83,6 @@ Check task_dtypes() {
   std::vector<std::string> names;
   for (const DType dtype : kTaskDTypes) names.emplace_back(name_of(dtype));
   return member_of(std::move(names));
-}
-
-Check opponents() {
-  const auto check = [](const std::string& name) -> std::string {
-    try {
-      opponent_from_name(name);
-      return "";
-    } catch (const Error& error) {
-      return error.message();
-    }
-  };
-  std::vector<std::string> words = {"eager", "best"};
-  words.insert(words.end(), pytorch_ways().begin(), pytorch_ways().end());
-  return {.find_mistake = check, .words = std::move(words)};
 }
 
 Check readable() {
@@ -154,19 +160,16 @@ void leave_out_undefined(std::vector<const Task*>& tasks, DType dtype) {
 
 void SizeOptions::add_to(Command app, bool with_auto, const std::string& fallback) {
   preset = fallback;
-  const std::string names = with_auto ? "smoke, train, v0, v0.1 or auto" : kPresetNames;
-  const std::string meaning =
-      with_auto ? " (auto: the largest that fits the device; smoke on a software device)" : "";
-  const Command sizes = app.in_group("Sizes");
-  sizes.add_setting(with_auto ? "--preset auto|PRESET" : "--preset PRESET", preset,
-                    "Sizes: " + names + meaning);
+  const Command sizes = app.in_group(std::string(kSizes));
+  const FieldWords named = words_of("preset");
+  sizes.add_setting(with_auto ? std::string(named.flag) : "--preset PRESET", preset,
+                    with_auto ? std::string(named.help) : std::string("Sizes: ") + kPresetNames);
   sizes
-      .add_option("--set VAR=N", assignments,
-                  "Override a shape variable; repeatable: --set height=65")
+      .add_option(std::string(words_of("overrides").flag), assignments,
+                  std::string(words_of("overrides").help))
       .allow_extra_args(false);
-  sizes.add_option("--dtype NAME", dtype_name,
-                   "What floating tensors are stored in: f32 (the default), f16 or bf16",
-                   task_dtypes());
+  sizes.add_option(std::string(words_of("dtype").flag), dtype_name,
+                   std::string(words_of("dtype").help), task_dtypes());
 }
 
 Variables SizeOptions::overrides() const {
@@ -202,13 +205,13 @@ RecordedTimes recorded_times(const std::string& text) {
 }
 
 void DeviceOptions::add_to(Command app, bool with_validate) {
-  const Command group = app.in_group("Device");
+  const Command group = app.in_group(std::string(kDevice));
   group.add_setting(
       "--device DEVICE", device,
       "Device: its index, its UUID, part of its name, cpu, or auto (see kbench devices)");
   if (with_validate) {
-    group.add_flag("--validate", validate,
-                   "Turn the Vulkan validation layer on; its messages fail a candidate");
+    const FieldWords words = words_of("validate");
+    group.add_flag(std::string(words.flag), validate, std::string(words.help));
   }
 }
 
@@ -237,82 +240,118 @@ vulkan::DeviceSnapshot DeviceOptions::choose() const {
   return chosen;
 }
 
-void MeasureOptions::add_to(Command app) {
-  const Command group = app.in_group("Measurement");
-  group.add_setting(
-      "--baseline eager|FILE", baseline,
-      "The baseline of speedups: eager, timed in pairs with the candidate, or a file of "
-      "recorded times, FILE or FILE:COLUMN, as kbench baseline --against takes it");
-  group.add_setting("--opponent NAME", opponent,
-                    "What is timed beside the candidate: eager, kbench's own baseline; or PyTorch "
-                    "by a python3 that has it: torch, torch.compile, torch.compile:MODE, best (the "
-                    "faster of the first two), or best:A,B,... (the fastest of those)",
-                    opponents());
-  group.add_setting("--tolerance RULE", tolerance,
-                    "Rule for passing: kbench (scale-aware), or kernelbench (the original's)",
-                    member_of(names_to(ToleranceRule::kernelbench)));
-  group.add_setting("--min-samples N", plan.min_samples,
-                    "Samples to take at least; half of them below 0.5x", number_from(1, 1000000));
-  group.add_setting("--measure-seconds S", plan.max_seconds,
-                    "Device time to spend on samples (0: 2 s on a GPU, 0.5 s on a software device)",
-                    within(0, 1e6));
-  group.add_setting("--precision P", plan.precision,
-                    "Stop when the speedup's 95% interval is within this share of it",
-                    within(0, 1));
-  group.add_option("--input-seed N", seed, "Fix the secret seed of the inputs, for debugging",
-                   whole_number());
-  group.add_setting(
-      "--other-sizes WHAT", other_sizes,
-      "Other sizes of their task for passing candidates: none; note, whether they are right there; "
-      "require, to pass only where they are (not_general)",
-      member_of({"none", "note", "require"}));
-  group.add_flag(
-      "--full-headers", full_headers,
-      "Compile the extensions of a ModelNew with PyTorch's own headers, ten times as long");
-  const Command limits_group = app.in_group("Limits of a candidate");
-  const Check above_zero = within(0.001, 1e6);
-  limits_group.add_setting(
-      "--compile-seconds S", limits.compile_seconds,
-      "Compiling; six times as long for the C++ and CUDA extensions of a ModelNew", above_zero);
-  limits_group.add_setting("--device-seconds S", limits.device_seconds,
-                           "One run of its dispatch list", above_zero);
-  limits_group.add_setting(
-      "--total-seconds S", limits.total_seconds,
-      "Its trial, from file to verdict; by default longer for a long --measure-seconds",
-      above_zero);
-  limits_group.add_setting("--host-memory GIB", host_gigabytes, "Memory of its runner in GiB",
-                           above_zero);
+namespace {
+
+/// The check of a name, which reads it into `value`, too.
+template <class T>
+Check read_into(T& value, T (*value_of)(std::string_view), std::vector<std::string> words) {
+  const auto read = [&value, value_of](const std::string& name) -> std::string {
+    try {
+      value = value_of(name);
+      return "";
+    } catch (const Error& error) {
+      return error.message();
+    }
+  };
+  return {.find_mistake = read, .words = std::move(words)};
 }
 
-EvaluateOptions evaluate_options(const SizeOptions& size, const DeviceOptions& device,
-                                 const MeasureOptions& measure) {
-  EvaluateOptions options;
-  options.device = device.device;
-  options.validate = device.validate;
-  options.preset = size.preset;
-  options.overrides = size.overrides();
-  options.dtype = size.dtype();
-  options.tolerance = tolerance_rule_from_name(measure.tolerance);
-  if (measure.baseline != "eager") {
-    options.recorded = recorded_times(measure.baseline);
+std::vector<std::string> opponent_words() {
+  std::vector<std::string> words = {"eager", "best"};
+  words.insert(words.end(), pytorch_ways().begin(), pytorch_ways().end());
+  return words;
+}
+
+/// Adds the flags of a question's fields, each to its group; sizes and devices have their own.
+class FlagAdder {
+ public:
+  FlagAdder(Command app, std::string& baseline, std::deque<std::string>& defaults)
+      : app_(app), baseline_(baseline), defaults_(defaults) {}
+
+  template <class T>
+  void operator()(const char*, T& value, const FieldWords& words) {
+    if constexpr (IsPart<T>) return each_asked_field(*this, value);
+    if (words.flag.empty() || words.group == kSizes || words.group == kDevice) return;
+    const Command group = app_.in_group(std::string(words.group));
+    const std::string flag(words.flag), help(words.help);
+    if constexpr (std::same_as<T, bool>) {
+      group.add_flag(flag, value, help);
+    } else if constexpr (std::same_as<T, double>) {
+      group.add_setting(flag, value, help, within(words.low, words.high));
+    } else if constexpr (std::same_as<T, int>) {
+      group.add_setting(flag, value, help,
+                        number_from(static_cast<int>(words.low), static_cast<int>(words.high)));
+    } else if constexpr (std::same_as<T, int64_t>) {
+      add_in_units(group, value, words);
+    } else if constexpr (std::same_as<T, std::optional<uint64_t>>) {
+      group.add_option(flag, value, help, whole_number());
+    } else if constexpr (std::same_as<T, std::optional<RecordedTimes>>) {
+      group.add_setting(flag, baseline_, help);
+    } else if constexpr (std::same_as<T, Opponent>) {
+      add_named(group, value, words, opponent_from_name, opponent_words());
+    } else if constexpr (std::same_as<T, ToleranceRule>) {
+      add_named(group, value, words, tolerance_rule_from_name,
+                names_to(ToleranceRule::kernelbench));
+    } else if constexpr (std::same_as<T, OtherSizes>) {
+      add_named(group, value, words, other_sizes_from_name, names_to(OtherSizes::require));
+    }
   }
-  options.opponent = opponent_from_name(measure.opponent);
-  if (options.recorded && options.opponent.is_pytorch()) {
+
+ private:
+  template <class T>
+  void add_named(const Command& group, T& value, const FieldWords& words,
+                 T (*value_of)(std::string_view), std::vector<std::string> names) {
+    group.add_setting(std::string(words.flag), defaults_.emplace_back(name_of(value)),
+                      std::string(words.help), read_into(value, value_of, std::move(names)));
+  }
+  void add_in_units(const Command& group, int64_t& value, const FieldWords& words) {
+    const auto read = [&value, words](const std::string& text) -> std::string {
+      const Check range = within(words.low / words.unit, words.high / words.unit);
+      if (std::string mistake = range.find_mistake(text); !mistake.empty()) return mistake;
+      double number = 0;
+      read_number(text, number);
+      value = static_cast<int64_t>(number * words.unit);
+      return "";
+    };
+    group.add_setting(std::string(words.flag),
+                      defaults_.emplace_back(number_text(double(value) / words.unit)),
+                      std::string(words.help), {read});
+  }
+
+  Command app_;
+  std::string& baseline_;
+  std::deque<std::string>& defaults_;
+};
+
+}  // namespace
+
+void MeasureOptions::add_to(Command app) {
+  FlagAdder adder(app, baseline_, defaults_);
+  each_asked_field(adder, asked_);
+}
+
+Question MeasureOptions::question() const {
+  Question question = asked_;
+  if (baseline_ != "eager") question.recorded = recorded_times(baseline_);
+  if (question.recorded && question.opponent.is_pytorch()) {
     throw Error(ErrorCode::kInvalidArgument, "--baseline FILE and --opponent exclude each other");
   }
-  options.plan = measure.plan;
-  options.plan.max_samples = std::max(options.plan.max_samples, options.plan.min_samples);
-  options.limits = measure.limits;
+  question.plan.max_samples = std::max(question.plan.max_samples, question.plan.min_samples);
   // A long measurement is given three times its budget on top.
-  if (options.limits.total_seconds == Limits{}.total_seconds) {
-    options.limits.total_seconds += 4 * options.plan.max_seconds;
+  if (question.limits.total_seconds == Limits{}.total_seconds) {
+    question.limits.total_seconds += 4 * question.plan.max_seconds;
   }
-  options.limits.host_bytes = static_cast<int64_t>(measure.host_gigabytes * (1 << 30));
-  options.seed = measure.seed;
-  options.other_sizes = measure.other_sizes != "none";
-  options.general = measure.other_sizes == "require";
-  options.full_headers = measure.full_headers;
-  return options;
+  return question;
+}
+
+Question question_of(const SizeOptions& size, const DeviceOptions& device,
+                     const MeasureOptions& measure) {
+  Question question = measure.question();
+  question.rule.validate = device.validate;
+  question.preset = size.preset;
+  question.overrides = size.overrides();
+  question.dtype = size.dtype();
+  return question;
 }
 
 Preset check_sizes(const std::vector<const Task*>& tasks, const SizeOptions& size,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "harness/frontends/program/command.h"
 #include "harness/measure/vulkan/snapshot.h"
 #include "kbench/evaluate.h"
+#include "kbench/question.h"
 #include "kbench/task.h"
 
 namespace kbench::program {
@@ -16,7 +18,6 @@ namespace kbench::program {
 // Checks of a value.
 Check whole_number();      ///< that fits into uint64_t
 Check task_dtypes();       ///< a name of kTaskDTypes
-Check opponents();         ///< what opponent_from_name() takes
 Check readable();          ///< a readable file or folder
 Check readable_or_dash();  ///< the same, or "-"
 
@@ -87,25 +88,26 @@ struct DeviceOptions {
   void add_remote_to(Command app);
   /// The chosen device; throws Error if there is none that kbench can use.
   vulkan::DeviceSnapshot choose() const;
+  JudgeOptions judge() const { return {.device = device}; }
 };
 
-/// How a measurement is made, and its limits.
-struct MeasureOptions {
-  std::string tolerance = "kbench";
-  std::string baseline = "eager", opponent = "eager";
-  SamplingPlan plan;
-  Limits limits;
-  double host_gigabytes = double(Limits{}.host_bytes) / (1 << 30);
-  std::optional<uint64_t> seed;
-  std::string other_sizes = "note";
-  bool full_headers = false;
-
+/// How a measurement is made, and its limits: the flags of a Question that are no sizes and no
+/// device's.
+class MeasureOptions {
+ public:
   void add_to(Command app);
+  /// What they ask, without a candidate; reads the file of --baseline.
+  Question question() const;
+
+ private:
+  Question asked_;  ///< but for the recorded times
+  std::string baseline_ = "eager";
+  std::deque<std::string> defaults_;  ///< of flags whose values are names, for the help page
 };
 
-/// All of the above as EvaluateOptions; reads the file of --baseline.
-EvaluateOptions evaluate_options(const SizeOptions& size, const DeviceOptions& device,
-                                 const MeasureOptions& measure);
+/// The question of all three; of which candidate is left open.
+Question question_of(const SizeOptions& size, const DeviceOptions& device,
+                     const MeasureOptions& measure);
 
 /// Checks that the tasks can be built at these sizes and, unless not asked for, that they fit the
 /// device; with recorded times as the baseline also that each has one. Returns the preset. Throws

@@ -314,17 +314,17 @@ std::string format_scores(const std::string& table, std::span<const LeaderboardR
 
 std::string job_json(const Job& job, const std::vector<Result>& results,
                      const std::vector<LeaderboardRow>& rows) {
-  JobDocument document{.version = version(),
-                       .device = line_of(job.device),
-                       .devices = {},
-                       .preset = std::string(name_of(job.preset)),
-                       .dtype = job.options.dtype,
-                       .baseline = job.options.recorded ? job.options.recorded->label()
-                                                        : name_of(job.options.opponent),
-                       .done_before = job.done_before(),
-                       .results = results,
-                       .unusable = {},
-                       .leaderboard = rows};
+  JobDocument document{
+      .version = version(),
+      .device = line_of(job.device),
+      .devices = {},
+      .preset = std::string(name_of(job.preset)),
+      .dtype = job.asked.dtype,
+      .baseline = job.asked.recorded ? job.asked.recorded->label() : name_of(job.asked.opponent),
+      .done_before = job.done_before(),
+      .results = results,
+      .unusable = {},
+      .leaderboard = rows};
   for (const vulkan::DeviceSnapshot& device : job.devices) {
     document.devices.push_back(line_of(device));
   }

@@ -12,7 +12,6 @@
 #include "harness/frontends/program/open_devices.h"
 #include "harness/frontends/program/prompt_sets.h"
 #include "harness/frontends/program/text.h"
-#include "harness/measure/trial/experiment.h"
 #include "kbench/error.h"
 #include "kbench/exchange.h"
 #include "kbench/openai_model.h"
@@ -20,6 +19,7 @@
 #include "libkbench/base/enum_names.h"
 #include "libkbench/base/text.h"
 #include "libkbench/core/in_words.h"
+#include "libkbench/scoring/settings.h"
 
 namespace kbench::program {
 namespace {
@@ -81,24 +81,23 @@ void LoopOptions::add_to(Command app) {
   PromptFlags::add_to(app);
 }
 
-Devices open_devices(const DeviceOptions& device, const EvaluateOptions& evaluation,
-                     const Roofline& roofline, bool evidence) {
+Devices open_devices(const DeviceOptions& device, const Question& asked, const Roofline& roofline,
+                     bool evidence) {
   Devices devices;
   if (!device.server.empty()) {
     OpenDevices opened = open_server(device);
     devices.first = opened.snapshots.front();
     for (auto& judge : opened.judges) {
       devices.evaluators.push_back(
-          std::make_unique<generate::QueueEvaluator>(std::move(judge), evaluation));
+          std::make_unique<generate::QueueEvaluator>(std::move(judge), asked));
     }
     return devices;
   }
   const std::string& selectors = device.device;
   for (size_t begin = 0; begin <= selectors.size();) {
     const size_t end = std::min(selectors.find(',', begin), selectors.size());
-    EvaluateOptions options = evaluation;
-    options.device = selectors.substr(begin, end - begin);
-    auto evaluator = std::make_unique<generate::DeviceEvaluator>(options, roofline, evidence);
+    const JudgeOptions judge = {.device = selectors.substr(begin, end - begin)};
+    auto evaluator = std::make_unique<generate::DeviceEvaluator>(judge, asked, roofline, evidence);
     const vulkan::DeviceSnapshot& snapshot = evaluator->snapshot();
     if (devices.evaluators.empty()) {
       devices.first = snapshot;
@@ -120,7 +119,7 @@ Devices open_devices(const DeviceOptions& device, const EvaluateOptions& evaluat
 
 generate::Settings settings_of(const LoopOptions& loop, const Prompts& prompts,
                                const std::vector<const Task*>& tasks, Preset preset,
-                               const Variables& overrides, const EvaluateOptions& evaluation) {
+                               const Question& asked) {
   generate::Settings settings;
   settings.set("kbench", version());
   settings.set("samples", int64_t{loop.samples});
@@ -139,9 +138,9 @@ generate::Settings settings_of(const LoopOptions& loop, const Prompts& prompts,
   settings.set("reference", shown.reference);
   settings.set("precision", shown.precision);
   settings.set("preset", std::string(name_of(preset)));
-  settings.set("overrides", joined(overrides));
-  if (evaluation.dtype != DType::f32) settings.set("dtype", std::string(name_of(evaluation.dtype)));
-  settings.set("measurement", trial::settings_text(evaluation));
+  settings.set("overrides", joined(asked.overrides));
+  if (asked.dtype != DType::f32) settings.set("dtype", std::string(name_of(asked.dtype)));
+  settings.set("measurement", settings_text(asked));
   settings.set_tasks(tasks);
   return settings;
 }
@@ -254,7 +253,7 @@ void check_flags(const GenerateOptions& options, const std::vector<ModelConfig>&
 Ground prepare(const GenerateOptions& options, const Prompts& prompts,
                const std::vector<const Task*>& tasks, const std::optional<Settings>& stored) {
   Ground ground;
-  ground.evaluation = evaluate_options(options.size, options.device, options.measure);
+  ground.asked = question_of(options.size, options.device, options.measure);
   if (options.no_judge) {
     if (options.size.preset != "auto") ground.preset = options.size.fixed_preset();
     if (stored && options.size.preset == "auto") {
@@ -262,7 +261,7 @@ Ground prepare(const GenerateOptions& options, const Prompts& prompts,
     }
     return ground;
   }
-  ground.devices = open_devices(options.device, ground.evaluation, {}, false);
+  ground.devices = open_devices(options.device, ground.asked, {}, false);
   const vulkan::DeviceSnapshot& device = ground.devices.first;
   if (const std::string why =
           why_not_taken(prompt_language_from_name(options.loop.language), device);
@@ -272,7 +271,7 @@ Ground prepare(const GenerateOptions& options, const Prompts& prompts,
         "no answer in --language " + options.loop.language + " could be judged: " + why +
             "; give another --device, or --no-judge to ask for kernels for another machine");
   }
-  ground.preset = check_sizes(tasks, options.size, device, ground.evaluation.recorded);
+  ground.preset = check_sizes(tasks, options.size, device, ground.asked.recorded);
   // Prompts contain the rates, so a continued run keeps its first ones.
   if (stored && stored->number("roof_gbytes_per_s")) {
     ground.roofline.copy_bytes_per_s = 1e9 * *stored->number("roof_gbytes_per_s");
@@ -282,7 +281,7 @@ Ground prepare(const GenerateOptions& options, const Prompts& prompts,
         diagnose::roofline_of(options.device.device.substr(0, options.device.device.find(',')));
   }
   ground.devices =
-      open_devices(options.device, ground.evaluation, ground.roofline, prompts.settings().evidence);
+      open_devices(options.device, ground.asked, ground.roofline, prompts.settings().evidence);
   return ground;
 }
 
@@ -296,8 +295,7 @@ double rounded(double value) { return std::stod(format_number(value)); }
 Settings settings_of_run(const GenerateOptions& options, const std::vector<ModelConfig>& models,
                          const Prompts& prompts, const std::vector<const Task*>& tasks,
                          const Ground& ground, const std::optional<Settings>& stored) {
-  Settings settings = settings_of(options.loop, prompts, tasks, ground.preset,
-                                  options.size.overrides(), ground.evaluation);
+  Settings settings = settings_of(options.loop, prompts, tasks, ground.preset, ground.asked);
   int64_t seed = 0;
   if (options.seed) {
     seed = *options.seed;

@@ -34,14 +34,14 @@ struct Devices {
   std::vector<std::unique_ptr<generate::RunEvaluator>> evaluators;
   vulkan::DeviceSnapshot first;
 };
-Devices open_devices(const DeviceOptions& device, const EvaluateOptions& evaluation,
-                     const Roofline& roofline, bool evidence);
+Devices open_devices(const DeviceOptions& device, const Question& asked, const Roofline& roofline,
+                     bool evidence);
 
 /// Converts all but the models to settings and back, so that a continued run uses what its file
 /// says.
 generate::Settings settings_of(const LoopOptions& loop, const Prompts& prompts,
                                const std::vector<const Task*>& tasks, Preset preset,
-                               const Variables& overrides, const EvaluateOptions& evaluation);
+                               const Question& asked);
 EpisodeOptions episode_of(const generate::Settings& settings);
 
 /// Those of a file that are named; all if none is. Throws kNotFound.
@@ -77,7 +77,7 @@ void check_flags(const GenerateOptions& options, const std::vector<ModelConfig>&
 
 /// The device, its rates and the sizes; determined before the first request.
 struct Ground {
-  EvaluateOptions evaluation;
+  Question asked;
   Preset preset = Preset::v0;
   Devices devices;
   Roofline roofline;

@@ -67,14 +67,15 @@ std::optional<Candidate> loaded(const std::string& file) {
 
 int run_diagnose(const DiagnoseOptions& options) {
   diagnose::InvestigateOptions investigation;
-  investigation.evaluate = evaluate_options(options.size, options.device, options.measure);
-  investigation.evaluate.dtype = dtype_for(options.candidate, options.size);
-  const EvaluateOptions& evaluate = investigation.evaluate;
+  Question& question = investigation.question;
+  question = question_of(options.size, options.device, options.measure);
+  question.candidate = options.candidate;
+  question.dtype = dtype_for(options.candidate, options.size);
   if (options.size.preset != "auto") options.size.fixed_preset();
-  client::JudgeClient judge(evaluate.program, evaluate.device, evaluate.validate);
-  Result result = judge.run({options.candidate, evaluate, false, /*more=*/true}, nullptr);
+  client::JudgeClient judge("", options.device.device, options.device.validate);
+  Result result = judge.run({.question = question, .more = true});
   result.candidate = options.candidate;
-  if (result.correct()) investigation.roofline = diagnose::roofline_of(evaluate.device);
+  if (result.correct()) investigation.roofline = diagnose::roofline_of(options.device.device);
   const Evidence evidence = diagnose::investigate(judge, options.candidate, result, investigation);
   const std::optional<Candidate> candidate = loaded(options.candidate);
   const Feedback told = feedback(result, candidate ? &*candidate : nullptr, evidence);

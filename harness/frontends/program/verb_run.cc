@@ -133,10 +133,10 @@ std::string format_gain(const Comparison& both) {
 /// Judges candidates one after another, until all are done or the user stops it.
 class Run {
  public:
-  Run(const RunOptions& options, const EvaluateOptions& evaluation,
+  Run(const RunOptions& options, const Question& asked,
       const std::vector<NamedCandidate>& candidates)
       : options_(options),
-        evaluation_(evaluation),
+        asked_(asked),
         candidates_(candidates),
         output_(options.output),
         progress_(stderr, candidates.size()) {}
@@ -159,8 +159,9 @@ class Run {
 
  private:
   client::EvaluateRequest ask(const NamedCandidate& candidate) const {
-    client::EvaluateRequest request{candidate.source, evaluation_, options_.check};
-    request.options.dtype = dtype_for(candidate.source, options_.size);
+    client::EvaluateRequest request{.question = asked_};
+    request.question.candidate = candidate.source;
+    request.question.dtype = dtype_for(candidate.source, options_.size);
     return request;
   }
 
@@ -179,7 +180,7 @@ class Run {
   }
 
   const RunOptions& options_;
-  const EvaluateOptions& evaluation_;
+  const Question& asked_;  ///< of each candidate
   const std::vector<NamedCandidate>& candidates_;
   OutputFile output_;
   Progress progress_;
@@ -277,17 +278,18 @@ class Watch {
 
 /// Judges a candidate again whenever a file beside it is saved; devices stay open. Ends by a
 /// signal, or where the device is lost.
-[[noreturn]] void watch(const RunOptions& options, const EvaluateOptions& evaluation,
-                        const std::string& task, NamedCandidate candidate, OpenDevices opened) {
+[[noreturn]] void watch(const RunOptions& options, const Question& asked, const std::string& task,
+                        NamedCandidate candidate, OpenDevices opened) {
   const std::string folder = std::filesystem::absolute(candidate.name).parent_path().string();
   Watch saves(folder);
   queue::QueueJudge& judge = *opened.judges.front();
   std::optional<Result> before;
   for (;;) {
     try {
-      check_sizes_of(candidate, options, opened.snapshots.front(), evaluation.recorded);
-      client::EvaluateRequest request{candidate.source, evaluation, options.check, /*more=*/true};
-      request.options.dtype = dtype_for(candidate.source, options.size);
+      check_sizes_of(candidate, options, opened.snapshots.front(), asked.recorded);
+      client::EvaluateRequest request{.question = asked, .more = true};
+      request.question.candidate = candidate.source;
+      request.question.dtype = dtype_for(candidate.source, options.size);
       const Result result = judge.run(request, nullptr, {});
       say(options.check ? format_check(result, candidate.name)
                         : format_result(result, candidate.name));
@@ -331,29 +333,30 @@ int run_run(const RunOptions& options) {
                     " is no run, whose winners --confirm measures again: it holds no run.yaml "
                     "(kbench generate makes one)");
   }
-  if (options.compare && options.measure.baseline != "eager") {
+  Question asked = question_of(options.size, options.device, options.measure);
+  if (options.compare && asked.recorded) {
     throw Error(ErrorCode::kInvalidArgument,
                 "--compare pairs both candidates with the eager baseline; leave --baseline out");
   }
-  EvaluateOptions evaluation = evaluate_options(options.size, options.device, options.measure);
-  if (options.fail_under) evaluation.plan.thresholds = {*options.fail_under};
+  asked.check = options.check;
+  if (options.fail_under) asked.plan.thresholds = {*options.fail_under};
   const std::string task = selected_task(options.task);
   const std::vector<NamedCandidate> candidates = named_candidates(options.candidates, task);
   if (options.compare) require_comparable(candidates, options);
   if (options.watch && (candidates.size() > 1 || options.candidates.front() == "-")) {
     throw Error(ErrorCode::kInvalidArgument, "--watch takes one candidate, in a file");
   }
-  OpenDevices opened = open_devices(options.device, evaluation);
+  OpenDevices opened = open_devices(options.device);
   const vulkan::DeviceSnapshot device = opened.snapshots.front();
   if (options.size.preset != "auto") options.size.fixed_preset();
-  if (options.watch) watch(options, evaluation, task, candidates.front(), std::move(opened));
+  if (options.watch) watch(options, asked, task, candidates.front(), std::move(opened));
   for (const NamedCandidate& candidate : candidates) {
-    check_sizes_of(candidate, options, device, evaluation.recorded);
+    check_sizes_of(candidate, options, device, asked.recorded);
   }
-  if (evaluation.recorded) {
-    std::fputs(recorded_notice(*evaluation.recorded, device.name).c_str(), stderr);
+  if (asked.recorded) {
+    std::fputs(recorded_notice(*asked.recorded, device.name).c_str(), stderr);
   }
-  Run run(options, evaluation, candidates);
+  Run run(options, asked, candidates);
   int signal = 0;
   {
     const StopSignals signals([](int) {});

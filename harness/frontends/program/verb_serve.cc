@@ -46,7 +46,7 @@ Limits most_limits(const Command& app, const Limits& own) {
 int run_serve(const Command& app, const ServeVerbOptions& options) {
   if (options.size.preset != "auto") options.size.fixed_preset();
   queue::ServeOptions serve;
-  serve.defaults = evaluate_options(options.size, options.device, options.measure);
+  serve.defaults = question_of(options.size, options.device, options.measure);
   serve.most = most_limits(app, serve.defaults.limits);
   http::ServiceOptions service;
   if (!options.http.empty()) {
@@ -56,7 +56,7 @@ int run_serve(const Command& app, const ServeVerbOptions& options) {
     service.most = serve.most;
   }
   const StopSignals signals([](int) {});
-  OpenDevices devices = open_devices(options.device, serve.defaults);
+  OpenDevices devices = open_devices(options.device);
   queue::Queue queue(std::move(devices.judges));
   if (!options.http.empty()) {
     // Threads for 256 connections would otherwise keep the freed memory of large bodies each.

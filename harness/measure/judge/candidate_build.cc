@@ -33,9 +33,9 @@ CandidateBuild::CandidateBuild(std::unique_ptr<RunnerProcess> runner,
       snapshot_(snapshot),
       store_(store),
       history_(history) {
-  runner_->set_host_bytes(request.options.limits.host_bytes);
-  trial::describe_device(experiment_, snapshot, request.options);
-  const CandidateSource& candidate = request.candidate;
+  runner_->set_host_bytes(request.question.limits.host_bytes);
+  trial::describe_device(experiment_, snapshot, request.question);
+  const CandidateSource& candidate = request.question.candidate;
   const bool nameless = candidate.files && candidate.path.empty();
   const std::filesystem::path path =
       std::filesystem::path(nameless ? candidate.manifest : candidate.path).lexically_normal();
@@ -53,7 +53,7 @@ void CandidateBuild::begin(const std::function<void()>& before_build) {
     if (!loaded_ && !load()) return;
     identify();
     if (before_build) before_build();
-    runner_->send(runner::Build{key_, compile_seconds(), request_.options.full_headers});
+    runner_->send(runner::Build{key_, compile_seconds(), request_.question.rule.full_headers});
   } catch (const RunnerFailure& failure) {
     failure_ = failure;
   } catch (const Error& error) {
@@ -62,11 +62,11 @@ void CandidateBuild::begin(const std::function<void()>& before_build) {
 }
 
 double CandidateBuild::compile_seconds() const {
-  return compile_limit(request_.options.limits, kind()).seconds;
+  return compile_limit(request_.question.limits, kind()).seconds;
 }
 
 std::optional<runner::Loaded> CandidateBuild::load_in_runner() {
-  const CandidateSource& source = request_.candidate;
+  const CandidateSource& source = request_.question.candidate;
   CandidatePlace place{"", source.manifest};
   std::optional<CandidateFolder> folder;
   files_.clear();
@@ -107,13 +107,13 @@ bool CandidateBuild::load() {
   // On a device without CUDA the runner that is there says so.
   const bool no_cuda = loaded->kind == RunnerKind::cuda && !snapshot_.makes_cuda_ready();
   const RunnerKind kind = no_cuda ? RunnerKind::vulkan : loaded->kind;
-  history_.note(request_.candidate, {kind, loaded->needs_python});
+  history_.note(request_.question.candidate, {kind, loaded->needs_python});
   if (runner_->kind() != kind || (loaded->needs_python && runner_->served() > 0)) {
     // The first runner has parsed this candidate, so it is not given another author's: it ends.
     runner_ = runner_->another(kind);
     runner_->begin_open();
     runner_->wait_open(vulkan::to_string(snapshot_.device_uuid));
-    runner_->set_host_bytes(request_.options.limits.host_bytes);
+    runner_->set_host_bytes(request_.question.limits.host_bytes);
     loaded = load_in_runner();
     if (!loaded) return false;
   }
@@ -137,7 +137,7 @@ void CandidateBuild::ask_again(const client::EvaluateRequest& request) {
 }
 
 CandidateSource CandidateBuild::read_source() const {
-  CandidateSource source(files_, request_.candidate.path);
+  CandidateSource source(files_, request_.question.candidate.path);
   source.manifest = manifest_;
   return source;
 }
@@ -145,12 +145,12 @@ CandidateSource CandidateBuild::read_source() const {
 void CandidateBuild::identify() {
   const Task& task = find_task(key_.task);
   const Task* const tasks[] = {&task};
-  const EvaluateOptions& options = request_.options;
+  const Question& asked = request_.question;
   const Preset preset =
-      trial::choose_preset(options.preset, tasks, options.overrides, options.dtype, snapshot_);
-  key_ = task_at(task.id, preset, options.overrides, options.dtype);
+      trial::choose_preset(asked.preset, tasks, asked.overrides, asked.dtype, snapshot_);
+  key_ = task_at(task.id, preset, asked.overrides, asked.dtype);
   graph_ = build_graph(key_);
-  trial::identify(experiment_, key_, *graph_, snapshot_, options);
+  trial::identify(experiment_, key_, *graph_, snapshot_, asked);
 }
 
 void CandidateBuild::attach(const TaskMemory& task_memory) {

@@ -21,9 +21,9 @@ using Clock = std::chrono::steady_clock;
 /// Of small sizes, by values alone.
 client::EvaluateRequest at_small_sizes(client::EvaluateRequest request,
                                        const CandidateSource& candidate) {
-  request.candidate = candidate;
-  request.options.preset = name_of(Preset::smoke);
-  request.options.recorded.reset();  // of the preset's own sizes
+  request.question.candidate = candidate;
+  request.question.preset = name_of(Preset::smoke);
+  request.question.recorded.reset();  // of the preset's own sizes
   request.next_files.clear();
   request.progress = false;
   request.values_only = true;
@@ -33,10 +33,11 @@ client::EvaluateRequest at_small_sizes(client::EvaluateRequest request,
 }  // namespace
 
 bool FurtherSizes::wanted(const client::EvaluateRequest& request, const Result& result) {
-  const bool judged =
-      !request.check_only && !request.inspect_seed && !request.profile_runs && !request.values_only;
-  const EvaluateOptions& options = request.options;
-  return judged && options.other_sizes && options.overrides.empty() && result.correct();
+  const bool judged = !request.question.check && !request.inspect_seed && !request.profile_runs &&
+                      !request.values_only;
+  const Question& asked = request.question;
+  return judged && asked.rule.other_sizes != OtherSizes::none && asked.overrides.empty() &&
+         result.correct();
 }
 
 void FurtherSizes::set_candidate(CandidateSource source, runner::RunnerKind launched_by) {
@@ -67,7 +68,7 @@ void FurtherSizes::begin_at(const std::vector<Variables>& sizes, client::Evaluat
   const size_t at_once = std::max(std::thread::hardware_concurrency() / 2, 2u);
   for (const Variables& set : sizes) {
     if (begun_.size() >= at_once) return;
-    request.options.overrides = set;
+    request.question.overrides = set;
     try {
       begun_.push_back(supply_.take_beside(request));
       begun_.back()->begin();
@@ -101,23 +102,24 @@ void FurtherSizes::try_drawn(const client::EvaluateRequest& there, const ValuesA
       return static_cast<int>(requirements.size());
     }
   };
-  trial::SecretStream secret(there.options.seed);
+  const bool requires_all = there.question.rule.other_sizes == OtherSizes::require;
+  trial::SecretStream secret(there.question.plan.seed);
   const std::vector<Variables> sets =
       drawn_sizes(task_at(result.task, Preset::smoke, {}, result.dtype), secret.next(), kSets,
                   requirements.empty() ? SizesAllowed() : allowed);
   // Start one size only: the time limit usually stops the rest.
-  const bool all = there.options.general || sets.empty();
+  const bool all = requires_all || sets.empty();
   begin_at(all ? sets : std::vector<Variables>{sets.front()}, there);
   int asked = 0;
   const auto start = Clock::now();
   const auto late = [&] {
     if (++asked == 1) return false;
-    const bool enough = process::seconds_since(start) > kMostSeconds && !there.options.general;
+    const bool enough = process::seconds_since(start) > kMostSeconds && !requires_all;
     return enough || total.passed();
   };
   result.holds_at = try_drawn_sizes(sets, values_at, late);
   begun_.clear();
-  if (there.options.general) require_general(result);
+  if (requires_all) require_general(result);
 }
 
 void FurtherSizes::look(const client::EvaluateRequest& request, const JudgeThere& judge_there,
@@ -127,7 +129,7 @@ void FurtherSizes::look(const client::EvaluateRequest& request, const JudgeThere
   client::EvaluateRequest there = at_small_sizes(request, source_);
   double queued_s = 0;
   const auto values_at = [&](const Variables& sizes) {
-    there.options.overrides = sizes;
+    there.question.overrides = sizes;
     Result found;  // a harness_error, until it is asked for
     if (ended()) return found;
     for (bool in_own_runner = again_ != nullptr;; in_own_runner = false) {

@@ -233,8 +233,8 @@ Result Judge::judge_as_asked(const client::EvaluateRequest& request, bool at_oth
       in_vain = std::string(name_of(result.verdict)) + ": " + result.message;
     }
     result = Result();
-    if (!at_other_sizes) total = process::Deadline(request.options.limits.total_seconds);
-    trial::describe_device(result, device_->snapshot(), request.options);
+    if (!at_other_sizes) total = process::Deadline(request.question.limits.total_seconds);
+    trial::describe_device(result, device_->snapshot(), request.question);
     TrialEnd end;
     try {
       // What is tried again is waited for.
@@ -244,7 +244,7 @@ Result Judge::judge_as_asked(const client::EvaluateRequest& request, bool at_oth
       auto trial_ended = began;
       try {
         ready_baseline_cache();
-        if (!request.check_only && !at_other_sizes) supply_.ready_baseline();
+        if (!request.question.check && !at_other_sizes) supply_.ready_baseline();
         if (!at_other_sizes) supply_.enter(Phase::preparing, request);
         std::function<void(const Progress&)> on_progress;
         if (request.progress) {
@@ -327,7 +327,7 @@ Result Judge::judge(const client::EvaluateRequest& request, const Requests::Rece
   const auto start = std::chrono::steady_clock::now();
   const LockRelease release_lock{*lock_};
   further_sizes_.retire();  // Of a request that ended by an error.
-  process::Deadline total(request.options.limits.total_seconds);
+  process::Deadline total(request.question.limits.total_seconds);
   Result result = judge_as_asked(request, /*at_other_sizes=*/false, cancelled, received.others,
                                  total, device_gone);
   const auto ended = [&] { return device_gone || cancelled.stop_requested(); };

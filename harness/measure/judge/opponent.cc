@@ -104,11 +104,11 @@ void OpponentRunner::prepare(RunnerSupply& supply, const TaskAt& key, const std:
     }
   }
   client::EvaluateRequest request;
-  request.candidate = program_of(key, way);
-  request.options.preset = key.preset;
-  request.options.overrides = key.variables;
-  request.options.dtype = key.dtype;
-  request.options.limits.compile_seconds = kPrepareSeconds;
+  request.question.candidate = program_of(key, way);
+  request.question.preset = key.preset;
+  request.question.overrides = key.variables;
+  request.question.dtype = key.dtype;
+  request.question.limits.compile_seconds = kPrepareSeconds;
   if (build_) {
     build_->ask_other(request);
   } else {

@@ -83,9 +83,9 @@ size_t RunnerSupply::place_of(const CandidateBuild& build) const {
 }
 
 ComingCandidate RunnerSupply::view(const client::EvaluateRequest& request) const {
-  const Needs needs = history_.expected(request.candidate);
-  const bool fresh = !rules_.hands_on || request.options.fresh_runners || needs.python;
-  return {.author = fresh ? "" : request.candidate.author,
+  const Needs needs = history_.expected(request.question.candidate);
+  const bool fresh = !rules_.hands_on || request.question.rule.fresh_runners || needs.python;
+  return {.author = fresh ? "" : request.question.candidate.author,
           .kind = needs.kind,
           .begun = has_begun(request)};
 }
@@ -351,7 +351,7 @@ void RunnerSupply::plan(const client::EvaluateRequest& request) {
   client::EvaluateRequest alike = request;
   alike.next_files.clear();
   coming_.assign(request.next_files.size(), alike);
-  for (size_t i = 0; i < coming_.size(); ++i) coming_[i].candidate = request.next_files[i];
+  for (size_t i = 0; i < coming_.size(); ++i) coming_[i].question.candidate = request.next_files[i];
 }
 
 void RunnerSupply::enter(Phase phase, const client::EvaluateRequest& request) {
@@ -459,8 +459,8 @@ SupplyState RunnerSupply::state() {
   for (const auto& each : begun_) ++state.working[view(each->request()).author];
   ++state.working[measured_author_];
   state.begun = begun_.size();
-  state.needs_baseline = !now_.check_only;
-  state.task_lacks_memory = !now_.check_only && first_without_memory() != nullptr;
+  state.needs_baseline = !now_.question.check;
+  state.task_lacks_memory = !now_.question.check && first_without_memory() != nullptr;
   state.candidate_lacks_memory = first_unattached() != nullptr;
   for (const auto& each : spares_) {
     ++(is_open(each->runner(), milliseconds(0)) ? state.baselines_open : state.baselines_opening);
@@ -570,9 +570,9 @@ void RunnerSupply::make_task_ahead() {
   const CandidateBuild& build = *first_without_memory();
   const vulkan::DeviceSnapshot& snapshot = device_->snapshot();
   // PyTorch's processes hold about as much as the task each.
-  const EvaluateOptions& options = build.request().options;
+  const Question& asked = build.request().question;
   const uint64_t holders =
-      1 + (build.kind() == RunnerKind::torch ? 1 : 0) + (options.opponent.is_pytorch() ? 1 : 0);
+      1 + (build.kind() == RunnerKind::torch ? 1 : 0) + (asked.opponent.is_pytorch() ? 1 : 0);
   const uint64_t needed = holders * trial::required_bytes(build.graph(), snapshot) +
                           snapshot.device_local_bytes / kReserve;
   if (needed > device_->available_bytes() + store_->bytes()) {

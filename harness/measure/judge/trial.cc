@@ -70,10 +70,10 @@ Trial::Trial(const TrialContext& context, CandidateBuild& build,
     : context_(context),
       build_(build),
       request_(build.request()),
-      options_(request_.options),
+      question_(request_.question),
       on_stage_(std::move(on_stage)),
       on_progress_(std::move(on_progress)),
-      secret_(request_.options.seed),
+      secret_(request_.question.plan.seed),
       deadline_(context.total) {
   deadline_.leave_out();  // What was before it.
 }
@@ -116,7 +116,7 @@ bool Trial::refuse(Finding finding) {
 
 bool Trial::refuse_late() {
   const RunnerFailure late{RunnerFailure::Kind::late, ErrorCode::kTimeout, ""};
-  return refuse(failure_verdict(late, {.stage = stage_}, options_.limits));
+  return refuse(failure_verdict(late, {.stage = stage_}, question_.limits));
 }
 
 TrialEnd Trial::run(Result& result) {
@@ -150,7 +150,7 @@ TrialEnd Trial::run(Result& result) {
     end_.device_in_doubt = on_device(stage_);
     const Graph* graph = task() ? &task()->graph() : nullptr;
     refuse(failure_verdict(failure, {stage_, candidate().ran(), graph, built_.kernels, limit()},
-                           options_.limits));
+                           question_.limits));
     end_.infrastructure_fault = result.verdict == Verdict::harness_error;
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kOutOfMemory) throw;
@@ -191,7 +191,7 @@ void Trial::steps() {
     throw client::StillCompiling();  // Before memory is made for it.
   }
   if (!load()) return;
-  if (request_.check_only) return check();
+  if (question_.check) return check();
   if (!task_fits() || !build() || !fits()) return;
   stage("warm-up");
   allocate();
@@ -217,7 +217,7 @@ bool Trial::load() {
   stage("load");
   runner::Refused refused;
   const bool loaded = build_.loaded(refused, [this] {
-    if (request_.check_only || build_.needs_python()) return;
+    if (question_.check || build_.needs_python()) return;
     if (has_task_memory()) build_.attach(*task());
   });
   static_cast<Experiment&>(*result_) = build_.experiment();
@@ -236,7 +236,7 @@ void Trial::make_task() {
 bool Trial::build() {
   stage("compile");
   bool lacks_memory = false;
-  if (!request_.check_only && !has_task_memory()) {
+  if (!question_.check && !has_task_memory()) {
     try {
       make_task();  // While the candidate compiles.
     } catch (const Error& e) {
@@ -252,7 +252,7 @@ bool Trial::build() {
   candidate().leave_for({});
   lap("compile");
   if (!built) {
-    const bool too_small = request_.check_only && refused.size && !task_fits();
+    const bool too_small = question_.check && refused.size && !task_fits();
     return too_small ? false : refuse(refused);
   }
   if (lacks_memory) {  // Runners hold what other tasks have used; this one answers only now.
@@ -344,7 +344,7 @@ std::vector<Watched> Trial::watched(bool with_setup) const {
 }
 
 CheckRule Trial::rule() const {
-  if (options_.tolerance == ToleranceRule::kbench) {
+  if (question_.rule.tolerance == ToleranceRule::kbench) {
     return {bounds_of(task()->task(), build_.key().dtype), ToleranceRule::kbench};
   }
   const bool loose = is_half(build_.key().dtype) || build_.key().preset == name_of(Preset::v0);
@@ -392,7 +392,7 @@ bool Trial::warm_up() {
     if (auto finding = take({}, false)) return refuse(*std::move(finding));
   } else {  // So that outputs and temporaries have all contents where few samples are asked for.
     const bool software = context_.device.snapshot().software();
-    const int fewest = trial::resolve_plan(options_.plan, software).min_samples / 2;
+    const int fewest = trial::resolve_plan(question_.plan, software).min_samples / 2;
     const int kinds = static_cast<int>(std::size(trial::kAllContents));
     for (int more = kinds - 1 - fewest; more > 0; --more) {
       if (auto finding = take({}, false)) return refuse(*std::move(finding));
@@ -474,13 +474,13 @@ bool Trial::choose_calls() {
 void Trial::prepare_opponent() {
   if (!with_opponent()) return;
   at_baseline_ = true;
-  ways_ = options_.opponent.ways;
-  if (const auto* known = context_.opponents.choice(build_.key(), options_.opponent)) {
+  ways_ = question_.opponent.ways;
+  if (const auto* known = context_.opponents.choice(build_.key(), question_.opponent)) {
     ways_ = {known->way};
     left_out_ = known->left_out;
   }
   if (ways_.empty()) ways_ = {""};  // kbench's own kernels.
-  opponent_ = &context_.opponents.of(options_.opponent);
+  opponent_ = &context_.opponents.of(question_.opponent);
   opponent_->prepare(context_.supply, build_.key(), ways_.front());
   at_baseline_ = false;
 }
@@ -584,9 +584,9 @@ void Trial::choose_opponent() {
     ways_ = {fastest};
     if (opponent_->way() != fastest) time_opponent(fastest, 1);
   }
-  if (options_.opponent.ways.size() > 1 &&
-      !context_.opponents.choice(build_.key(), options_.opponent)) {
-    context_.opponents.note({build_.key(), options_.opponent, fastest, left_out_});
+  if (question_.opponent.ways.size() > 1 &&
+      !context_.opponents.choice(build_.key(), question_.opponent)) {
+    context_.opponents.note({build_.key(), question_.opponent, fastest, left_out_});
   }
   for (const std::string& each : left_out_) {
     result_->diagnostics.push_back({"note", "", 0, 0, "left out: " + each});
@@ -596,8 +596,8 @@ void Trial::choose_opponent() {
 }
 
 TimeLimit Trial::limit() const {
-  if (stage_ == "compile") return compile_limit(options_.limits, build_.kind());
-  return run_limit(options_.limits, /*compiles=*/from_outside() && stage_ != "sample");
+  if (stage_ == "compile") return compile_limit(question_.limits, build_.kind());
+  return run_limit(question_.limits, /*compiles=*/from_outside() && stage_ != "sample");
 }
 
 std::optional<Finding> Trial::take(const trial::Roles& roles, bool first) {
@@ -649,12 +649,12 @@ bool Trial::sample() {
   lap("warm_up");
   const bool software = context_.device.snapshot().software();
   std::optional<double> recorded_ns;
-  if (options_.recorded) {
-    recorded_ns = 1e6 * options_.recorded->time_of(*result_);
+  if (question_.recorded) {
+    recorded_ns = 1e6 * question_.recorded->time_of(*result_);
   }
   const int calls = from_outside() ? sampler_->calls() : 0;
   const bool twin = !recorded_ns && opponent_ && opponent_->python();
-  trial::CallSampling sampling(trial::resolve_plan(options_.plan, software), recorded_ns, calls,
+  trial::CallSampling sampling(trial::resolve_plan(question_.plan, software), recorded_ns, calls,
                                build_.key().dtype, twin);
   trial::RoleSchedule schedule;
   ClockRule clock(software);
@@ -757,12 +757,12 @@ void Trial::measure_roofline() {
 std::optional<std::string> Trial::impossible() {
   const bool certain = is_certified(result_->certificate);
   if (context_.device.snapshot().software() || !certain) return std::nullopt;
-  const bool beside = !options_.recorded && !with_opponent();
+  const bool beside = !question_.recorded && !with_opponent();
   if (beside && result_->speedup.high <= 1) return std::nullopt;
   const LeastWork work = least_work(task()->graph());
   const uint64_t cached = context_.device.plan().flush_bytes;
   const auto look = [&] {
-    const SpeedLimit limit = speed_limit(work, *context_.roofline, options_.dtype, cached);
+    const SpeedLimit limit = speed_limit(work, *context_.roofline, question_.dtype, cached);
     return too_fast(candidate_ms_at_most_, work, limit);
   };
   try {

@@ -117,8 +117,8 @@ class Trial {
   /// in a task of halves, kbench's own kernels in the task's type, as the truth is computed in
   /// float32.
   bool with_opponent() const {
-    const bool other = options_.opponent.is_pytorch() || is_half(options_.dtype);
-    return other && !options_.recorded && !looks_closer();
+    const bool other = question_.opponent.is_pytorch() || is_half(question_.dtype);
+    return other && !question_.recorded && !looks_closer();
   }
   bool looks_closer() const {
     return request_.values_only || request_.inspect_seed || request_.profile_runs;
@@ -169,7 +169,7 @@ class Trial {
   TrialContext context_;
   CandidateBuild& build_;
   const client::EvaluateRequest& request_;
-  const EvaluateOptions& options_;
+  const Question& question_;
   std::function<void(const char*)> on_stage_;
   std::function<void(const Progress&)> on_progress_;
   Result* result_ = nullptr;

@@ -48,11 +48,11 @@ SampleParts Trial::parts() {
           context_.pausable,
           baseline_seconds(),
           from_outside(),
-          from_outside() ? compile_limit(options_.limits, runner::RunnerKind::torch).seconds : 0};
+          from_outside() ? compile_limit(question_.limits, runner::RunnerKind::torch).seconds : 0};
 }
 
 double Trial::baseline_seconds() const {
-  return std::min(options_.limits.total_seconds + kAnswerSeconds, kHarnessSeconds);
+  return std::min(question_.limits.total_seconds + kAnswerSeconds, kHarnessSeconds);
 }
 
 void Trial::refuse_or_pass(std::optional<Finding> finding) {

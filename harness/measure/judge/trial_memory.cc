@@ -28,7 +28,7 @@ bool Trial::task_fits() {
     own_task_ = std::make_unique<TaskMemory>(context_.store, build_.key());
     return true;
   }
-  if (!request_.check_only) {
+  if (!question_.check) {
     bool there = has_task_memory();
     if (!there && context_.supply.take_task(build_)) {
       enter(Phase::preparing);
@@ -64,10 +64,10 @@ bool Trial::fits() {
     }
     layout.add(wanted.name, wanted.bytes);
   }
-  if (layout.empty() && !request_.check_only) return true;
+  if (layout.empty() && !question_.check) return true;
   // A trial's task memory is allocated by now; a check allocates none.
   const vulkan::DeviceSnapshot& snapshot = context_.device.snapshot();
-  const uint64_t task = request_.check_only ? trial::required_bytes(build_.graph(), snapshot) : 0;
+  const uint64_t task = question_.check ? trial::required_bytes(build_.graph(), snapshot) : 0;
   uint64_t available = context_.device.available_bytes() + context_.store.unused_bytes();
   if (layout.bytes() > available) {
     available = make_room(layout.bytes());
@@ -82,7 +82,7 @@ bool Trial::fits() {
                                               " beside the task's own tensors; " + snapshot.name +
                                               " has " + trial::gigabytes(available) + " free");
   }
-  if (!request_.check_only) memory_.slab = temporaries(std::move(layout));
+  if (!question_.check) memory_.slab = temporaries(std::move(layout));
   return true;
 }
 

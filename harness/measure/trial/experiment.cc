@@ -3,21 +3,21 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
-#include <sstream>
 
 #include "harness/measure/trial/slab_layout.h"
 #include "kbench/certificate.h"
 #include "kbench/version.h"
 #include "libkbench/core/own_tasks.h"
+#include "libkbench/scoring/settings.h"
 
 namespace kbench::trial {
 
 namespace {
 
 /// What a speedup is against, the number included: another number is another experiment.
-std::string baseline_name(const TaskAt& at, const EvaluateOptions& options) {
-  const std::optional<RecordedTimes>& recorded = options.recorded;
-  if (!recorded) return name_of(options.opponent);
+std::string baseline_name(const TaskAt& at, const Question& question) {
+  const std::optional<RecordedTimes>& recorded = question.recorded;
+  if (!recorded) return name_of(question.opponent);
   char text[32];
   const char* end = std::to_chars(text, text + sizeof text, recorded->time_of(at)).ptr;
   return std::string(text, static_cast<size_t>(end - text)) + " ms, " + recorded->label();
@@ -49,38 +49,26 @@ Preset choose_preset(std::string_view name, std::span<const Task* const> tasks,
 }
 
 void identify(Experiment& experiment, const TaskAt& at, const Graph& graph,
-              const vulkan::DeviceSnapshot& snapshot, const EvaluateOptions& options) {
+              const vulkan::DeviceSnapshot& snapshot, const Question& question) {
   static_cast<TaskAt&>(experiment) = at;
   experiment.variables = sizes_of(graph);
   experiment.task_name = find_task(at.task).name;
-  experiment.baseline = baseline_name(at, options);
+  experiment.baseline = baseline_name(at, question);
   experiment.certificate = certification(at);
-  describe_device(experiment, snapshot, options);
+  describe_device(experiment, snapshot, question);
 }
 
 void describe_device(Experiment& experiment, const vulkan::DeviceSnapshot& snapshot,
-                     const EvaluateOptions& options) {
+                     const Question& question) {
   experiment.device = snapshot.name;
   experiment.driver = snapshot.driver;
   experiment.device_uuid = vulkan::to_string(snapshot.device_uuid);
   experiment.software_device = snapshot.software();
-  experiment.settings = settings_text(options);
+  experiment.settings = settings_text(question);
   if (!experiment.task.own.empty()) {  // Another file of that name is another task.
     experiment.settings += " task=" + meaning_text(experiment.task.meaning);
   }
   experiment.version = version();
-}
-
-std::string settings_text(const EvaluateOptions& options) {
-  std::ostringstream text;
-  text << "tolerance=" << name_of(options.tolerance) << " precision=" << options.plan.precision
-       << " max_seconds=" << options.plan.max_seconds << " samples=" << options.plan.min_samples
-       << ".." << options.plan.max_samples;
-  if (options.validate) text << " validate";
-  if (options.seed) text << " seed=" << *options.seed;
-  if (!options.other_sizes) text << " own sizes alone";
-  if (options.general) text << " general";
-  return text.str();
 }
 
 }  // namespace kbench::trial

@@ -7,9 +7,8 @@
 #include <string_view>
 
 #include "harness/measure/vulkan/snapshot.h"
-#include "kbench/candidate.h"
-#include "kbench/evaluate.h"
 #include "kbench/graph.h"
+#include "kbench/question.h"
 #include "kbench/result.h"
 #include "kbench/task.h"
 
@@ -27,13 +26,10 @@ Preset choose_preset(std::string_view name, std::span<const Task* const> tasks,
 /// Fills in everything of an experiment but set and candidate. `graph` is the task's. Throws what
 /// RecordedTimes::time_of() throws where recorded times are the opponent.
 void identify(Experiment& experiment, const TaskAt& at, const Graph& graph,
-              const vulkan::DeviceSnapshot& snapshot, const EvaluateOptions& options);
+              const vulkan::DeviceSnapshot& snapshot, const Question& question);
 
 /// The part of it that needs no task: device, settings, version.
 void describe_device(Experiment& experiment, const vulkan::DeviceSnapshot& snapshot,
-                     const EvaluateOptions& options);
-
-/// Canonical text of the options that change what a result means.
-std::string settings_text(const EvaluateOptions& options);
+                     const Question& question);
 
 }  // namespace kbench::trial

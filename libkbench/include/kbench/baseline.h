@@ -66,10 +66,10 @@ struct Baseline {
 };
 
 struct BaselineOptions {
-  std::string device = "auto";  ///< as in EvaluateOptions
+  std::string device = "auto";  ///< as in JudgeOptions
   std::string preset = "auto";
   Variables overrides = {};
-  DType dtype = DType::f32;  ///< as in EvaluateOptions
+  DType dtype = DType::f32;  ///< as in Question
   bool validate = false;     ///< Vulkan validation layer on; a message is the task's error
   bool roofline = true;      ///< measure the device's first
   int passes = 10;           ///< timed passes a task at most

@@ -97,16 +97,18 @@ KBENCH_API kbench_status kbench_evaluator_check(kbench_evaluator* evaluator, con
 KBENCH_API void kbench_evaluator_free(kbench_evaluator* evaluator);
 
 /* One evaluation, with a judge of its own: {"candidate": .., "options": ..}. Options, each of which
- * may be left out: {"device": "auto", "preset": "auto", "overrides": {"dim": 65},
- * "dtype": "f32" (or "f16", "bf16"), "tolerance": "kbench",
- * "recorded": {"file": .., "column": ..}, "opponent": "eager", "plan": {"precision": ..,
- * "max_seconds": .., "min_samples": .., "max_samples": .., "thresholds": [1]},
- * "limits": {"compile_seconds": .., "device_seconds": .., "total_seconds": .., "host_bytes": ..},
- * "validate": false, "seed": 7, "program": "/usr/bin/kbench"}; kbench/evaluate.h says what they
- * mean.
+ * may be left out: {"device": "auto", "program": "/usr/bin/kbench", "preset": "auto", "overrides":
+ * {"dim": 65}, "dtype": "f32" (or "f16", "bf16"), "rule": {"tolerance": "kbench", "other_sizes":
+ * "note", "validate": false, ..}, "plan": {"precision": .., "max_seconds": .., "seed": 7, ..},
+ * "limits": {"compile_seconds": .., ..}, "opponent": "eager", "recorded": {"file": .., "column":
+ * ..}}: kbench_question_schema() has all, but for the first two, and kbench/question.h says what
+ * they mean. Members of rule, plan and limits may also stand in the options themselves.
  */
 KBENCH_API kbench_status kbench_evaluate(const char* request, kbench_stop* stop, char** answer);
 KBENCH_API kbench_status kbench_check(const char* request, kbench_stop* stop, char** answer);
+
+/* {} -> {"properties": {..}}: the JSON Schema of the options above, but for device and program. */
+KBENCH_API kbench_status kbench_question_schema(const char* request, char** answer);
 
 /* candidate: {"path": ..} -> {"files": {..}, "manifest": "..", "task_file": ".."}: what another
  * machine needs to judge it. Bytes that are no text are {"base64": ".."}; "task_file" is there

@@ -220,11 +220,12 @@ Answer ask_patiently(Model& model, const Ask& ask, std::stop_token stop, int tri
 
 /// The two functions that an Episode takes. The device's judge processes stay open, with kernels
 /// and memory warm, as long as a copy of either lives. Not to be called from two threads at once.
-/// Sizes come from the episode, everything else from the options; errors are those of Evaluator.
+/// Candidates and sizes come from the episode, how they are judged from `how`; errors are those of
+/// Evaluator.
 struct DeviceJudge {
   Judge judge;
   Investigate investigate;  ///< smallest failing size, pattern, mutants, profile
 };
-DeviceJudge device_judge(const EvaluateOptions& options = {});
+DeviceJudge device_judge(const Question& how = {}, const JudgeOptions& judge = {});
 
 }  // namespace kbench

@@ -169,24 +169,4 @@ class ResultWriter {
   bool torn_ = false;     ///< half a line could not be taken back
 };
 
-// What a candidate's speed is measured against.
-
-/// What is timed beside a candidate in the same samples. The truth that its values are held to is
-/// the eager baseline's in any case.
-struct Opponent {
-  /// Ways to run PyTorch's program of the task, of pytorch_ways() and in their order: the fastest
-  /// of them, found once for each task. None: kbench's own baseline, one kernel an operator.
-  std::vector<std::string> ways = {};
-  bool is_pytorch() const { return !ways.empty(); }
-  bool operator==(const Opponent&) const = default;
-};
-
-/// "torch", operator by operator; "torch.compile"; "torch.compile:MODE" for each of its modes.
-std::span<const std::string_view> pytorch_ways();
-
-/// "eager"; one of pytorch_ways(); of several "best:torch,torch.compile:max-autotune", which for
-/// torch and torch.compile is "best".
-std::string name_of(const Opponent& opponent);
-Opponent opponent_from_name(std::string_view name);  ///< throws kInvalidArgument
-
 }  // namespace kbench

@@ -23,6 +23,7 @@ from .errors import (
     UnsupportedError,
 )
 from .evaluating import Evaluator, Stop, check, devices, evaluate, read_candidate
+from .options import Limits, Options, Plan, Rule
 from .records import (
     AnyCandidate,
     Candidate,
@@ -32,10 +33,7 @@ from .records import (
     HoldsAt,
     Interval,
     Leaderboard,
-    Limits,
     Messages,
-    Options,
-    Plan,
     Progress,
     Result,
     ShownAttempt,
@@ -84,6 +82,7 @@ __all__ = [
     "Plan",
     "Progress",
     "Result",
+    "Rule",
     "ShapeError",
     "ShownAttempt",
     "Stop",

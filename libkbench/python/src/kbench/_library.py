@@ -28,6 +28,7 @@ _CALLS: dict[str, list[Any]] = {
     "kbench_check": [_TEXT, _HANDLE],
     "kbench_candidate_files": [_TEXT],
     "kbench_devices": [_TEXT],
+    "kbench_question_schema": [_TEXT],
     "kbench_tasks": [_TEXT],
     "kbench_show": [_TEXT],
     "kbench_verdicts": [_TEXT],

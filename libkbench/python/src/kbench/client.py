@@ -29,7 +29,8 @@ from .errors import (
     error_of,
 )
 from .evaluating import Stop, _candidate_json, _files_at
-from .records import AnyCandidate, Candidate, Options, Result
+from .options import Options
+from .records import AnyCandidate, Candidate, Result
 
 POLL_SECONDS = 10
 """A server is asked to wait so long for an outcome: less than proxies wait for an answer."""
@@ -504,20 +505,11 @@ def _members_of(options: Options) -> dict[str, Any]:
     """As the members of a request."""
     if options.recorded is not None:
         raise UnsupportedError("a server takes no recorded times as baseline")
-    if options.validate or options.program is not None:
+    if options.rule.validate or options.program is not None:
         raise UnsupportedError("'validate' and 'program' are a server's own choice, from its start")
     members = options.to_json()
-    for name in ("recorded", "validate", "program"):
-        members.pop(name, None)
-    members.update(members.pop("plan", {}))
-    members.update(members.pop("limits", {}))
-    if "overrides" in members:
-        members["set"] = members.pop("overrides")
     if members.get("device") == "auto":
         del members["device"]
-    for name in ("full_headers", "fresh_runners"):
-        if not members[name]:
-            del members[name]
     json.dumps(members, allow_nan=False)
     return members
 

@@ -13,7 +13,8 @@ from typing import Any, Callable, Mapping, Optional, Protocol, Type, Union
 from ._call import Call, tell
 from ._library import encoded, library
 from .errors import InvalidArgumentError
-from .records import AnyCandidate, Candidate, Device, Interval, Options, Progress, Result
+from .options import Options
+from .records import AnyCandidate, Candidate, Device, Interval, Progress, Result
 
 OnStage = Callable[[str], None]
 OnProgress = Callable[[Progress], None]

@@ -216,64 +216,6 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """When a measurement stops; None leaves a field to kbench."""
-
-    precision: Optional[float] = None
-    max_seconds: Optional[float] = None
-    min_samples: Optional[int] = None
-    max_samples: Optional[int] = None
-    thresholds: Optional[Sequence[float]] = None
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What a candidate may use; None leaves a field to kbench."""
-
-    compile_seconds: Optional[float] = None
-    device_seconds: Optional[float] = None
-    total_seconds: Optional[float] = None
-    host_bytes: Optional[int] = None
-
-
-@dataclass(frozen=True)
-class Options:
-    """How candidates are judged. What is None is left to kbench: kbench/evaluate.h has defaults."""
-
-    device: Optional[str] = None
-    """An index, part of a name, "cpu", or "auto": the first GPU, else CPU."""
-    preset: Optional[str] = None
-    """"smoke", "train", "v0", "v0.1"; "auto": the largest that fits, smoke on a CPU device."""
-    overrides: Optional[Mapping[str, Variable]] = None
-    dtype: Optional[str] = None
-    """What the task's floating tensors are stored in: "f32" (the default), "f16" or "bf16"."""
-    tolerance: Optional[str] = None
-    """"kbench" or "kernelbench"."""
-    recorded: Optional[Mapping[str, str]] = None
-    """{"file": ..., "column": ...}: times that speedups are against."""
-    opponent: Optional[str] = None
-    """What is timed beside: "eager", "torch", "torch.compile", "torch.compile:MODE", "best" (the
-    faster of torch and torch.compile), or "best:A,B", the fastest of those that it names."""
-    plan: Plan = Plan()
-    limits: Limits = Limits()
-    validate: bool = False
-    """Vulkan's validation layer on; its messages fail the candidate."""
-    other_sizes: Optional[bool] = None
-    general: Optional[bool] = None
-    """False: what passes at preset smoke is not tried at two other sizes."""
-    full_headers: bool = False
-    """Extensions of a ModelNew are compiled with PyTorch's own headers."""
-    fresh_runners: bool = False
-    """Each candidate has a process of its own, whoever its author is."""
-    seed: Optional[int] = None
-    program: Optional[str] = None
-    """The kbench program; None: that of the library's installation."""
-
-    def to_json(self) -> dict[str, Any]:
-        return _without_none(dataclasses.asdict(self))
-
-
-@dataclass(frozen=True)
 class Candidate:
     """A candidate in memory: relative path -> text or bytes, the manifest among them."""
 
@@ -332,16 +274,6 @@ Messages = list[dict[str, str]]
 
 def _number(value: Any) -> float:
     return math.inf if value is None else float(value)
-
-
-def _without_none(value: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {}
-    for name, member in value.items():
-        if isinstance(member, dict) and name in ("plan", "limits"):
-            member = _without_none(member) or None
-        if member is not None:
-            kept[name] = member
-    return kept
 
 
 def results_json(results: Sequence[Union[Result, Mapping[str, Any]]]) -> list[Any]:

@@ -10,7 +10,8 @@ from dataclasses import replace
 from typing import Optional
 
 from .evaluating import Evaluator, Stop
-from .records import AnyCandidate, Options, Result
+from .options import Options
+from .records import AnyCandidate, Result
 
 _lock = threading.Lock()
 _evaluators: dict[str, Evaluator] = {}

@@ -10,7 +10,7 @@ from typing import Callable, Optional
 from ..client import Client
 from ..errors import Error
 from ..evaluating import Evaluator
-from ..records import Options, Plan
+from ..options import Options, Plan
 from ..rl import Environment, EpisodeOptions, Judge, JudgePool, RewardOptions, quick
 from ..suite import tasks
 from ._server import JsonServer

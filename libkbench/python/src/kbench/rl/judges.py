@@ -7,7 +7,8 @@ import queue
 from typing import Protocol, Sequence
 
 from ..errors import InvalidArgumentError
-from ..records import Candidate, Options, Plan, Result
+from ..options import Options, Plan
+from ..records import Candidate, Result
 
 
 class Judge(Protocol):

@@ -6,10 +6,18 @@
 // each_field(visitor, interval) then calls visitor("low", interval.low), ... in the order of the
 // list. A member that the list lacks is an error of the compiler. The list stands in the namespace
 // of the struct, which must be an aggregate; members that are arrays must be std::array.
+//
+// Where users set the fields, the list says how, too:
+//
+//     KBENCH_ASKED_FIELDS(Limits, (device_seconds, "--device-seconds S", "One run of its list"))
+//
+// each_field() is as above, and each_asked_field(visitor, limits) calls
+// visitor("device_seconds", limits.device_seconds, FieldWords{"--device-seconds S", ...}).
 #pragma once
 
 #include <concepts>
 #include <cstddef>
+#include <limits>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -37,6 +45,16 @@ inline constexpr bool kHasMembers = takes_members<T>(std::make_index_sequence<kC
 template <class T>
 concept HasFields = std::is_class_v<T> && requires {
   field_count(static_cast<T*>(nullptr));
+};
+
+/// What is said of a field to those who set it.
+struct FieldWords {
+  std::string_view flag = {};   ///< of the command line, with its type: "--precision P"; "": none
+  std::string_view help = {};   ///< a sentence without a full stop
+  std::string_view group = {};  ///< heading on the help page
+  double low = std::numeric_limits<double>::lowest();  ///< of a number, both ends included
+  double high = std::numeric_limits<double>::max();
+  double unit = 1;  ///< of the flag's number, in the field's
 };
 
 /// KBENCH_OPTIONAL_FIELDS says otherwise of some.
@@ -74,6 +92,30 @@ constexpr bool is_optional_field(const void*, std::string_view) { return false; 
   static_assert(                                                                                \
       ::kbench::kHasMembers<T, (0 KBENCH_EACH(KBENCH_COUNT_FIELD, __VA_ARGS__)) - (inherited)>, \
       "the list of fields does not have all members of " #T);
+
+#define KBENCH_VISIT_ASKED(field) KBENCH_VISIT_FIELD_OF field
+#define KBENCH_VISIT_FIELD_OF(name, ...) visitor(#name, object.name);
+#define KBENCH_VISIT_WORDS(field) KBENCH_VISIT_WORDS_OF field
+#define KBENCH_VISIT_WORDS_OF(name, ...) \
+  visitor(#name, object.name, ::kbench::FieldWords{__VA_ARGS__});
+
+/// The fields of a struct without base classes, each with its FieldWords.
+#define KBENCH_ASKED_FIELDS(T, ...)                                                         \
+  constexpr size_t field_count(const T*) {                                                  \
+    return 0 KBENCH_EACH(KBENCH_COUNT_FIELD, __VA_ARGS__);                                  \
+  }                                                                                         \
+  template <class Visitor, class Object>                                                    \
+  requires std::same_as<std::remove_const_t<Object>, T>                                     \
+  void each_field(Visitor&& visitor, Object& object) {                                      \
+    KBENCH_EACH(KBENCH_VISIT_ASKED, __VA_ARGS__)                                            \
+  }                                                                                         \
+  template <class Visitor, class Object>                                                    \
+  requires std::same_as<std::remove_const_t<Object>, T>                                     \
+  void each_asked_field(Visitor&& visitor, Object& object) {                                \
+    KBENCH_EACH(KBENCH_VISIT_WORDS, __VA_ARGS__)                                            \
+  }                                                                                         \
+  static_assert(::kbench::kHasMembers<T, (0 KBENCH_EACH(KBENCH_COUNT_FIELD, __VA_ARGS__))>, \
+                "the list of fields does not have all members of " #T);
 
 /// The fields of a struct without base classes.
 #define KBENCH_FIELDS(T, ...) KBENCH_FIELDS_BESIDE(T, 0 __VA_OPT__(, ) __VA_ARGS__)
