@@ -1,8 +1,6 @@
 # Python files, and the headers of extensions, as texts inside the library:
-#   cmake -D FOLDER=DIR -D NAMES=torch/driver|torch/precompile -D HEADERS=a.h|b.h -D OUTPUT=FILE
-#         -P embed.cmake
+#   cmake -D FOLDER=DIR -D NAMES=torch/driver|torch/precompile -D OUTPUT=FILE -P embed.cmake
 string(REPLACE "|" ";" NAMES "${NAMES}")
-string(REPLACE "|" ";" HEADERS "${HEADERS}")
 set(code "#include \"harness/measure/runner/python/python_prototype.h\"\n")
 string(APPEND code "#include \"harness/measure/runner/torch/torch_host.h\"\n\nnamespace kbench::runner {\n")
 foreach(name ${NAMES})
@@ -12,8 +10,10 @@ foreach(name ${NAMES})
          "\nstd::string_view ${name}_script() { return R\"kbench_file(${text})kbench_file\"; }\n")
 endforeach()
 string(APPEND code "\nstd::map<std::string, std::string> extension_headers() {\n  return {\n")
-foreach(name ${HEADERS})
-  file(READ "${FOLDER}/torch/headers/${name}" text)
+file(GLOB headers "${FOLDER}/torch/headers/*.h" "${FOLDER}/torch/headers/*.cc")
+foreach(header ${headers})
+  file(READ "${header}" text)
+  get_filename_component(name ${header} NAME)
   string(APPEND code "{\"${name}\", R\"kbench_file(${text})kbench_file\"},\n")
 endforeach()
 string(APPEND code "  };\n}\n")

@@ -42,12 +42,7 @@ def write_headers():
         write_text(os.path.join(OWN_HEADERS, name), text)
     for ours, names in INCLUDED.items():
         for name in names.split():
-            text = f'#pragma once\n#include "kbench_torch.h"\n#include "{ours}"\n'
-            if ours == "kbench_bind.h":  # nvcc needs none of it where another file binds.
-                text = (f'#pragma once\n#include "kbench_torch.h"\n'
-                        f'#if !defined(__CUDACC__) || defined(KBENCH_BIND)\n#include "{ours}"\n'
-                        '#endif\n')  # fmt: skip
-            write_text(os.path.join(OWN_HEADERS, name), text)
+            write_text(os.path.join(OWN_HEADERS, name), f'#include "{ours}"\n')
 
 
 def write_text(path, text):

@@ -3,8 +3,7 @@
 #include <ATen/ATen.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/ivalue.h>
-#include <torch/csrc/Dtype.h>
-#include <torch/csrc/DynamicTypes.h>
+#include <pybind11/pybind11.h>
 #include <torch/csrc/Exceptions.h>
 #include <torch/csrc/autograd/python_variable.h>
 #include <torch/csrc/jit/runtime/operator.h>
@@ -17,8 +16,8 @@
 #endif
 
 #include <cstring>
+#include <map>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -48,14 +47,13 @@ at::TensorOptions options_of(const KbOptions& said) {
   return said.pinned > 0 ? options.pinned_memory(true) : options;
 }
 
-char* copied(const std::string& text) { return strdup(text.c_str()); }
-
 // Operators
 
 struct Site {
   c10::OperatorHandle op;
   std::vector<int> given;  ///< for each argument of the operator the value, or -1
-  at::Stack defaults;
+  std::string kinds = "";  ///< of each argument
+  at::Stack defaults = {};
 };
 
 std::string& missing() {
@@ -68,41 +66,34 @@ c10::TypePtr unwrapped(const c10::Argument& argument) {
   return optional ? optional->getElementType() : argument.real_type();
 }
 
+/// The kind of values, as KbValue has them, that an argument of this type is; 0: of none.
+char kind_of(const c10::Argument& argument) {
+  using Type = c10::TypeKind;
+  static const std::map<Type, char> kinds = {
+      {Type::TensorType, 't'},       {Type::IntType, 'i'},    {Type::SymIntType, 'i'},
+      {Type::NumberType, 's'},       {Type::FloatType, 'd'},  {Type::BoolType, 'b'},
+      {Type::ScalarTypeType, 'y'},   {Type::StringType, 'z'}, {Type::ListType, 'l'},
+      {Type::MemoryFormatType, 'f'},
+  };
+  const auto kind = [](const c10::TypePtr& type) {
+    const auto found = kinds.find(type->kind());
+    return found == kinds.end() ? '\0' : found->second;
+  };
+  const auto type = unwrapped(argument);
+  const auto list = type->cast<c10::ListType>();
+  const char of = kind(list ? list->getElementType() : type);
+  return !list ? of : of == 't' ? 'L' : of == 'i' ? 'l' : '\0';
+}
+
 /// What it costs to give a value of a C++ type to an argument of this type; -1: it cannot be given.
 int cost(char kind, const c10::Argument& argument) {
-  const auto type = unwrapped(argument);
-  const auto of = type->kind();
-  const auto list = type->cast<c10::ListType>();
-  const auto inner = list ? list->getElementType()->kind() : c10::TypeKind::AnyType;
-  const bool ints = inner == c10::TypeKind::IntType || inner == c10::TypeKind::SymIntType;
-  const bool integer = of == c10::TypeKind::IntType || of == c10::TypeKind::SymIntType;
-  const bool number = of == c10::TypeKind::NumberType;
-  switch (kind) {
-    case 'n':
-      return argument.type()->kind() == c10::TypeKind::OptionalType ? 0 : -1;
-    case 't':
-      return of == c10::TypeKind::TensorType ? 0 : -1;
-    case 'i':
-      return integer ? 0 : number ? 1 : ints ? 2 : of == c10::TypeKind::FloatType ? 3 : -1;
-    case 'b':
-      return of == c10::TypeKind::BoolType ? 0 : number ? 1 : integer ? 2 : -1;
-    case 'd':
-      return of == c10::TypeKind::FloatType ? 0 : number ? 1 : -1;
-    case 's':
-      return number ? 0 : -1;
-    case 'l':
-      return ints ? 0 : -1;
-    case 'L':
-      return inner == c10::TypeKind::TensorType ? 0 : -1;
-    case 'y':
-      return of == c10::TypeKind::ScalarTypeType ? 0 : -1;
-    case 'f':
-      return of == c10::TypeKind::MemoryFormatType ? 0 : -1;
-    case 'z':
-      return of == c10::TypeKind::StringType ? 0 : -1;
-    default:
-      return -1;
-  }
+  if (kind == 'n') return argument.type()->kind() == c10::TypeKind::OptionalType ? 0 : -1;
+  // What numbers can be given to, the best first.
+  static const std::map<char, std::string> takers = {{'i', "isld"}, {'b', "bsi"}, {'d', "ds"}};
+  const auto found = takers.find(kind);
+  const std::string of = found == takers.end() ? std::string(1, kind) : found->second;
+  const auto at = of.find(kind_of(argument));
+  return at == std::string::npos ? -1 : static_cast<int>(at);
 }
 
 /// Which value goes to which argument, and what that costs; -1: they do not fit.
@@ -112,29 +103,26 @@ int fit(const c10::FunctionSchema& schema, const std::string& kinds, std::vector
   int sum = 0;
   size_t at = 0;
   for (size_t value = 0; value < kinds.size(); ++value, ++at) {
-    const auto dtype_next = [&] {
-      return at + 3 < arguments.size() && arguments[at].name() == "dtype" &&
-             arguments[at + 1].name() == "layout";
-    };
+    const char kind = kinds[value];
     const auto fits = [&] {
-      if (kinds[value] == 'O' || kinds[value] == 'y') {
-        if (dtype_next()) return true;
-      }
-      if (kinds[value] == 'o') return arguments[at].is_out();
-      return cost(kinds[value], arguments[at]) >= 0;
+      // The options of a new tensor are four arguments, of which its type is the first.
+      const bool options = at + 3 < arguments.size() && arguments[at].name() == "dtype" &&
+                           arguments[at + 1].name() == "layout";
+      if (options && (kind == 'O' || kind == 'y')) return true;
+      return kind == 'o' ? arguments[at].is_out() : cost(kind, arguments[at]) >= 0;
     };
     // Those that can be given by name only may be left out.
     while (at < arguments.size() && !fits() && arguments[at].kwarg_only() &&
-           (arguments[at].default_value() || arguments[at].is_out() == (kinds[value] != 'o'))) {
+           (arguments[at].default_value() || arguments[at].is_out() == (kind != 'o'))) {
       if (!arguments[at].default_value()) return -1;
       ++at;
     }
     if (at >= arguments.size() || !fits()) return -1;
     given[at] = static_cast<int>(value);
-    if (kinds[value] == 'O') {
+    if (kind == 'O') {
       for (int part = 1; part < 4; ++part) given[++at] = static_cast<int>(value);
     } else {
-      sum += std::max(cost(kinds[value], arguments[at]), 0);
+      sum += std::max(cost(kind, arguments[at]), 0);
     }
   }
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -143,7 +131,8 @@ int fit(const c10::FunctionSchema& schema, const std::string& kinds, std::vector
   return sum;
 }
 
-c10::IValue given_as(const KbValue& value, const c10::Argument& argument) {
+/// For an argument of this kind.
+c10::IValue given_as(const KbValue& value, const c10::Argument& argument, char kind) {
   if (value.kind == 'n') return {};
   if (value.kind == 'O') {
     const auto& said = *static_cast<const KbOptions*>(value.data);
@@ -154,26 +143,18 @@ c10::IValue given_as(const KbValue& value, const c10::Argument& argument) {
     }
     return said.device < 0 ? c10::IValue() : c10::IValue(options_of(said).device());
   }
-  const auto type = unwrapped(argument);
-  switch (type->kind()) {
-    case c10::TypeKind::TensorType:
-      return tensor_at(value.data);
-    case c10::TypeKind::NumberType:
-      return scalar_of(value);
-    case c10::TypeKind::FloatType:
-      return scalar_of(value).toDouble();
-    case c10::TypeKind::BoolType:
-      return value.i != 0;
-    case c10::TypeKind::StringType:
-      return std::string(static_cast<const char*>(value.data), static_cast<size_t>(value.count));
-    default:
-      break;
+  if (kind == 't') return tensor_at(value.data);
+  if (kind == 's') return scalar_of(value);
+  if (kind == 'd') return scalar_of(value).toDouble();
+  if (kind == 'b') return value.i != 0;
+  if (kind == 'z') {
+    return std::string(static_cast<const char*>(value.data), static_cast<size_t>(value.count));
   }
-  if (type->kind() != c10::TypeKind::ListType) return value.i;
-  if (value.kind == 'L') {
+  if (kind == 'L') {
     const auto* first = static_cast<const at::Tensor*>(value.data);
     return c10::List<at::Tensor>(at::ArrayRef<at::Tensor>(first, static_cast<size_t>(value.count)));
   }
+  if (kind != 'l') return value.i;
   if (value.kind == 'l') return c10::List<int64_t>(numbers(value));
   // One number for all of a list of a known length, else a list of one.
   const auto length = argument.N();
@@ -181,15 +162,13 @@ c10::IValue given_as(const KbValue& value, const c10::Argument& argument) {
       std::vector<int64_t>(length ? static_cast<size_t>(*length) : 1, value.i));
 }
 
-#ifdef KBENCH_CUDA
-KbStream stream_as(const c10::cuda::CUDAStream& stream) {
-  const c10::Stream plain = stream.unwrap();
-  return {static_cast<int64_t>(plain.id()), static_cast<int64_t>(plain.device_type()),
-          static_cast<int64_t>(plain.device_index()), stream.stream()};
+template <class T>
+bool loaded(PyObject* object, bool convert, void* value) {
+  pybind11::detail::make_caster<T> caster;
+  if (!caster.load(pybind11::handle(object), convert)) return false;
+  *static_cast<T*>(value) = pybind11::detail::cast_op<T>(caster);
+  return true;
 }
-#else
-[[noreturn]] void no_cuda() { TORCH_CHECK(false, "this PyTorch has no CUDA"); }
-#endif
 
 }  // namespace
 
@@ -205,48 +184,22 @@ void kb_release(void* impl) {
   if (impl != kb_undefined()) c10::raw::intrusive_ptr::decref(static_cast<c10::TensorImpl*>(impl));
 }
 
-int64_t kb_ask(const void* at, char what, int64_t argument) {
-  const at::Tensor& tensor = tensor_at(at);
+int64_t kb_ask(const void* tensor, KbQuestion what) {
   switch (what) {
-    case 'S':
-      return tensor.size(argument);
-    case 'T':
-      return tensor.stride(argument);
-    case 'd':
-      return tensor.dim();
-    case 'n':
-      return tensor.numel();
-    case 'o':
-      return tensor.storage_offset();
-    case 'e':
-      return static_cast<int64_t>(tensor.element_size());
-    case 'N':
-      return static_cast<int64_t>(tensor.nbytes());
-    case 'c':
-      return tensor.is_contiguous(static_cast<at::MemoryFormat>(argument));
-    case 'D':
-      return tensor.is_non_overlapping_and_dense();
-    case 'g':
-      return tensor.is_cuda();
-    case 'p':
-      return tensor.is_sparse();
-    case 'r':
-      return tensor.requires_grad();
-    case 'u':
-      return static_cast<int64_t>(tensor.use_count());
-    case 'G':
-      return tensor.get_device();
-    case 'y':
-      return static_cast<int64_t>(tensor.scalar_type());
-    case 'm':
-      return static_cast<int64_t>(tensor.suggest_memory_format());
-    default:
-      return 0;
+#define KB_ANSWER(TYPE, NAME) \
+  case KbQuestion::NAME:      \
+    return static_cast<int64_t>(tensor_at(tensor).NAME());
+    KB_QUESTIONS(KB_ANSWER)
   }
+  return 0;
 }
 
-const int64_t* kb_numbers(const void* tensor, char what) {
-  return (what == 's' ? tensor_at(tensor).sizes() : tensor_at(tensor).strides()).data();
+int64_t kb_size(const void* tensor, int64_t d) { return tensor_at(tensor).size(d); }
+int64_t kb_stride(const void* tensor, int64_t d) { return tensor_at(tensor).stride(d); }
+const int64_t* kb_sizes(const void* tensor) { return tensor_at(tensor).sizes().data(); }
+const int64_t* kb_strides(const void* tensor) { return tensor_at(tensor).strides().data(); }
+bool kb_is_contiguous(const void* tensor, int8_t memory_format) {
+  return tensor_at(tensor).is_contiguous(static_cast<at::MemoryFormat>(memory_format));
 }
 
 void* kb_data(const void* at, int8_t dtype) {
@@ -283,12 +236,11 @@ KbValue kb_item(const void* at) {
   return value;
 }
 
-void kb_from_blob(void* result, void* data, const KbValue* sizes, const KbValue* strides,
-                  KbOptions options) {
+void kb_from_blob(void* result, void* data, KbValue sizes, KbValue strides, KbOptions said) {
+  const at::TensorOptions options = options_of(said);
   *static_cast<at::Tensor*>(result) =
-      strides != nullptr
-          ? at::from_blob(data, numbers(*sizes), numbers(*strides), options_of(options))
-          : at::from_blob(data, numbers(*sizes), options_of(options));
+      strides.count == 0 ? at::from_blob(data, numbers(sizes), options)
+                         : at::from_blob(data, numbers(sizes), numbers(strides), options);
 }
 
 void kb_tensor_of(void* result, const KbValue* values, KbOptions said) {
@@ -306,18 +258,6 @@ void kb_tensor_of(void* result, const KbValue* values, KbOptions said) {
   *static_cast<at::Tensor*>(result) = all.to(options.device());
 }
 
-void kb_set_data(const void* tensor, const void* data) {
-  tensor_at(tensor).set_data(tensor_at(data));
-}
-
-char* kb_text(const void* tensor) {
-  std::ostringstream text;
-  text << tensor_at(tensor);
-  return copied(text.str());
-}
-
-void kb_free(void* memory) { free(memory); }
-
 void* kb_find(const char* name, const char* kinds) {
   const std::string full = std::string("aten::") + name;
   std::unique_ptr<Site> best;
@@ -329,13 +269,14 @@ void* kb_find(const char* name, const char* kinds) {
     const auto op = c10::Dispatcher::singleton().findSchema({full, each->schema().overload_name()});
     if (!op) continue;
     least = sum;
-    best.reset(new Site{*op, std::move(given), {}});
+    best.reset(new Site{*op, std::move(given)});
   }
   if (!best) {
     missing() += (missing().empty() ? "" : ", ") + full + "(" + kinds + ")";
     return nullptr;
   }
   for (const auto& each : best->op.schema().arguments()) {
+    best->kinds += kind_of(each);
     best->defaults.push_back(each.default_value() ? *each.default_value() : c10::IValue());
   }
   return best.release();
@@ -343,13 +284,13 @@ void* kb_find(const char* name, const char* kinds) {
 
 const char* kb_missing() { return missing().c_str(); }
 
-KbValue kb_call(void* at, const KbValue* values, size_t, void (*take)(void* to, void* impl),
-                void* to) {
+KbValue kb_call(void* at, const KbValue* values, void (*take)(void* to, void* impl), void* to) {
   const Site& site = *static_cast<const Site*>(at);
   at::Stack stack = site.defaults;
   for (size_t i = 0; i < stack.size(); ++i) {
     if (site.given[i] < 0) continue;
-    stack[i] = given_as(values[site.given[i]], site.op.schema().arguments()[i]);
+    const c10::Argument& argument = site.op.schema().arguments()[i];
+    stack[i] = given_as(values[site.given[i]], argument, site.kinds[i]);
   }
   site.op.callBoxed(&stack);
   KbValue result;
@@ -371,30 +312,18 @@ KbValue kb_call(void* at, const KbValue* values, size_t, void (*take)(void* to, 
 
 void kb_fail(const char* function, const char* file, unsigned line, char kind, const char* text) {
   const c10::SourceLocation where{function, file, line};
-  switch (kind) {
-    case 'i':
-      throw c10::IndexError(where, text);
-    case 'v':
-      throw c10::ValueError(where, text);
-    case 't':
-      throw c10::TypeError(where, text);
-    case 'n':
-      throw c10::NotImplementedError(where, text);
-    case 'a':
-      c10::detail::torchInternalAssertFail(function, file, line, text, std::string());
-    default:
-      c10::detail::torchCheckFail(function, file, line, std::string(text));
-  }
+  if (kind == 'i') throw c10::IndexError(where, text);
+  if (kind == 'v') throw c10::ValueError(where, text);
+  if (kind == 't') throw c10::TypeError(where, text);
+  if (kind == 'n') throw c10::NotImplementedError(where, text);
+  if (kind == 'a') c10::detail::torchInternalAssertFail(function, file, line, text, std::string());
+  c10::detail::torchCheckFail(function, file, line, std::string(text));
 }
 
 void kb_no_dispatch(const char* name, int8_t dtype) {
-#define KB_NOT_IMPLEMENTED \
-  "\"", name, "\" not implemented for '", toString(static_cast<at::ScalarType>(dtype)), "'"
-#if TORCH_VERSION_MAJOR >= 2
-  TORCH_CHECK_NOT_IMPLEMENTED(false, KB_NOT_IMPLEMENTED);
-#else
-  TORCH_CHECK(false, KB_NOT_IMPLEMENTED);
-#endif
+  const std::string text =
+      "\"" + std::string(name) + "\" not implemented for '" + kb_dtype_name(dtype) + "'";
+  kb_fail("operator()", __FILE__, __LINE__, TORCH_VERSION_MAJOR >= 2 ? 'n' : 'e', text.c_str());
 }
 
 void kb_warn(const char* text) { TORCH_WARN(text); }
@@ -421,17 +350,11 @@ bool kb_unwrap(PyObject* object, void* tensor) {
   return true;
 }
 
-bool kb_unwrap_other(PyObject* object, char, int64_t* value) {
-  if (!THPDtype_Check(object)) return false;
-  *value = static_cast<int64_t>(reinterpret_cast<THPDtype*>(object)->scalar_type);
-  return true;
-}
-
-PyObject* kb_wrap_dtype(int8_t dtype) {
-  auto* object =
-      reinterpret_cast<PyObject*>(torch::getTHPDtype(static_cast<at::ScalarType>(dtype)));
-  Py_INCREF(object);
-  return object;
+bool kb_unwrap_number(PyObject* object, char kind, bool convert, void* value) {
+  if (kind == 'b') return loaded<bool>(object, convert, value);
+  if (kind == 'i') return loaded<int64_t>(object, convert, value);
+  if (kind == 'u') return loaded<uint64_t>(object, convert, value);
+  return loaded<double>(object, convert, value);
 }
 
 PyObject* kb_python_error() {
@@ -440,59 +363,42 @@ PyObject* kb_python_error() {
   END_HANDLE_TH_ERRORS
 }
 
-// CUDA
+#ifndef KBENCH_CUDA
 
-KbStream kb_stream(char which, int64_t index, bool high_priority) {
-#ifdef KBENCH_CUDA
-  const auto device = static_cast<c10::DeviceIndex>(index);
-  if (which == 'c') return stream_as(c10::cuda::getCurrentCUDAStream(device));
-  if (which == 'd') return stream_as(c10::cuda::getDefaultCUDAStream(device));
-  return stream_as(c10::cuda::getStreamFromPool(high_priority, device));
-#else
-  no_cuda();
-#endif
-}
+int64_t kb_device(int64_t) { TORCH_CHECK(false, "this PyTorch has no CUDA"); }
 
-int64_t kb_set_stream(KbStream stream) {
-#ifdef KBENCH_CUDA
-  const auto device = static_cast<c10::DeviceIndex>(stream.index);
-  const c10::Device on(static_cast<c10::DeviceType>(stream.device_type), device);
-  c10::cuda::setCurrentCUDAStream(c10::cuda::CUDAStream(
-      c10::Stream(c10::Stream::UNSAFE, on, static_cast<c10::StreamId>(stream.id))));
-  return 0;
 #else
-  no_cuda();
-#endif
-}
 
 int64_t kb_device(int64_t index) {
-#ifdef KBENCH_CUDA
   const int64_t before = c10::cuda::current_device();
   if (index >= 0) c10::cuda::set_device(static_cast<c10::DeviceIndex>(index));
   return before;
-#else
-  no_cuda();
-#endif
+}
+
+void* kb_stream(char which, int64_t index) {
+  const auto device = static_cast<c10::DeviceIndex>(index);
+  if (which == 'c') return c10::cuda::getCurrentCUDAStream(device).stream();
+  if (which == 'd') return c10::cuda::getDefaultCUDAStream(device).stream();
+  return c10::cuda::getStreamFromPool(/*isHighPriority=*/which == 'h', device).stream();
 }
 
 void kb_cuda_check(int error, const char* file, const char* function, unsigned line) {
-#ifdef KBENCH_CUDA
   if (error == cudaSuccess) return;
   c10::cuda::c10_cuda_check_implementation(error, file, function, static_cast<int>(line), true);
-#else
-  no_cuda();
-#endif
 }
 
 const void* kb_device_properties(int64_t index) {
-#ifdef KBENCH_CUDA
   return index < 0 ? at::cuda::getCurrentDeviceProperties() : at::cuda::getDeviceProperties(index);
-#else
-  no_cuda();
-#endif
 }
 
-#ifdef KBENCH_CUDA
+void* kb_cublas_handle() { return at::cuda::getCurrentCUDABlasHandle(); }
+
+void kb_cublas_check(int status, const char* text) {
+  TORCH_CHECK(status == CUBLAS_STATUS_SUCCESS, "CUDA error: ",
+              at::cuda::blas::_cublasGetErrorEnum(static_cast<cublasStatus_t>(status)),
+              " when calling `", text, "`");
+}
+
 /// Whether kernels that extensions launch on CUDA's legacy default stream go to PyTorch's current
 /// one, which may be captured: to learn which kernels a call launches, never while it is timed.
 static bool launches_on_current_stream = false;
@@ -517,24 +423,7 @@ cudaError_t __wrap___cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block
   return __cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream_for(stream));
 }
 #endif
-#endif
 
-void* kb_cuda_handle(char) {
-#ifdef KBENCH_CUDA
-  return at::cuda::getCurrentCUDABlasHandle();
-#else
-  no_cuda();
 #endif
-}
-
-void kb_cublas_check(int status, const char* text) {
-#ifdef KBENCH_CUDA
-  TORCH_CHECK(status == CUBLAS_STATUS_SUCCESS, "CUDA error: ",
-              at::cuda::blas::_cublasGetErrorEnum(static_cast<cublasStatus_t>(status)),
-              " when calling `", text, "`");
-#else
-  no_cuda();
-#endif
-}
 
 }  // extern "C"
