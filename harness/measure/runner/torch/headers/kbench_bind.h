@@ -73,7 +73,7 @@ struct Function {
     for (const Overload& each : overloads) {
       text += "\n    " + std::to_string(++number) + ". " + each.signature;
     }
-    PyErr_Format(PyExc_TypeError, "%s\n\nInvoked with: %.9000R", text.c_str(), positional);
+    PyErr_Format(PyExc_TypeError, "%s\n\nInvoked with: %R", text.c_str(), positional);
     return nullptr;
   }
 };
