@@ -65,10 +65,10 @@ class DeviceLock : public testing::EvaluatorTest {
 };
 
 TEST_F(DeviceLock, HeldByAnotherIsWaitedForOutsideOfLimits) {
-  expect_right();  // The judge is warm.
-  const size_t before = stages().size();
   // Less than the wait; a trial itself takes tenths of a second, on a busy machine seconds.
+  expect_right();  // The judge is warm.
   asked_.limits.total_seconds = 10;
+  const size_t before = stages().size();
   process::HostLock lock(name_);
   lock.take();
   Result result;

@@ -66,17 +66,19 @@ TEST_F(IsolationTest, ACandidateThatTakesTooLongInAllIsATimeout) {
 }
 
 TEST_F(IsolationTest, ARunnerKilledFromOutsideCostsNoVerdict) {
-  for (const char* role : {"candidate", "eager"}) {
-    for (const char* at : {"load", "compile", "warm-up", "sample"}) {
-      int kills = 0, stages = 0;
-      observer_.on_stage = [&](const char* stage) {
-        ++stages;
-        if (kills > 0 || std::string(stage) != at) return;
-        for (const pid_t runner : runners(role)) kills += ::kill(runner, SIGKILL) == 0;
-      };
-      const Result result = evaluate(about(file_of(right())), where_, observer_);
+  std::string role, at;
+  int kills = 0, stages = 0;
+  observer_.on_stage = [&](const char* stage) {
+    ++stages;
+    if (kills > 0 || stage != at) return;
+    for (const pid_t runner : runners(role)) kills += ::kill(runner, SIGKILL) == 0;
+  };
+  for (const char* each : {"candidate", "eager"}) {
+    for (const char* when : {"load", "compile", "warm-up", "sample"}) {
+      role = each, at = when, kills = 0, stages = 0;
+      const Result result = run(right());
       EXPECT_EQ(name_of(result.verdict), "passed") << role << " at " << at << result.message;
-      EXPECT_EQ(kills, 1) << role << " at " << at;
+      EXPECT_GE(kills, 1) << role << " at " << at;  // with one that had served, or is to serve
       EXPECT_GT(stages, 4) << role << " at " << at << ": not tried again";
     }
   }

@@ -10,6 +10,7 @@
 
 #include "tests/judge/evaluator_fixture.h"
 #include "tests/judge/processes.h"
+#include "tests/support/needs_torch.h"
 
 namespace kbench::testing {
 namespace {
@@ -55,9 +56,11 @@ class ModuleBuilds : public EvaluatorTest {
     if (IsSkipped()) return;
     // PyTorch takes seconds to start, on a busy machine many.
     asked_.limits = {.compile_seconds = 60, .device_seconds = 60, .total_seconds = 200};
-    if (run_module(module_with("")).verdict != Verdict::unsupported) return;
-    if (std::getenv("KBENCH_REQUIRE_TORCH") != nullptr) FAIL() << "no PyTorch";
-    GTEST_SKIP() << "needs python3 with torch (Debian: python3-torch)";
+    KBENCH_NEED_TORCH();
+    static const bool kRuns = run_module(module_with("")).verdict != Verdict::unsupported;
+    if (kRuns) return;
+    if (std::getenv("KBENCH_REQUIRE_TORCH") != nullptr) FAIL() << "no PyTorch for this device";
+    GTEST_SKIP() << "no PyTorch for this device";
   }
   Result run_module(const std::string& text) {
     folder_.write("model_new.py", text);

@@ -11,8 +11,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
+/// One judge for all, but for the tests that change its options.
 class ModuleTest : public EvaluatorTest {
  protected:
+  ModuleTest() { shares_ = true; }
   void SetUp() override {
     EvaluatorTest::SetUp();
     where_.device = "cpu";
@@ -56,6 +58,7 @@ TEST_F(ModuleTest, MayHaveLazyWeightsAndSuchMadeInInferenceMode) {
 
 /// level1/100 has a single column there.
 TEST_F(ModuleTest, ThatFailsAtV0IsToldWhatTheFirstReleaseHad) {
+  shares_ = false;
   const auto hinge = [](const std::string& targets) {
     return "import torch\n"
            "class ModelNew(torch.nn.Module):\n"

@@ -16,8 +16,10 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
+/// One judge for all, but for the tests that take another opponent or a new judge.
 class OpponentTest : public EvaluatorTest {
  protected:
+  OpponentTest() { shares_ = true; }
   void SetUp() override {
     EvaluatorTest::SetUp();
     asked_.opponent = opponent_from_name("torch");
@@ -128,6 +130,7 @@ TEST_F(OpponentTest, DoesNotDecideWhatIsRight) {
 }
 
 TEST_F(OpponentTest, IsReadyForTheNextTaskWhereACandidateWasRefused) {
+  shares_ = false;
   EXPECT_EQ(name_of(run(relu("no such thing")).verdict), "compile_error");
   const Result result = run_module(module_of("level1/20"));
   EXPECT_TRUE(result.correct()) << result.message;
@@ -164,6 +167,7 @@ class CompiledOpponentTest : public OpponentTest {
  protected:
   void SetUp() override {
     OpponentTest::SetUp();
+    shares_ = false;
     if (IsSkipped()) return;
     if (!only_software_devices()) GTEST_SKIP() << "compiled on a GPU by what is installed";
     const std::string made = "/usr/bin/python3 -m venv --without-pip --system-site-packages '" +
@@ -271,6 +275,7 @@ TEST_F(CompiledOpponentTest, ThatFailsAloneIsAHarnessError) {
 }
 
 TEST_F(OpponentTest, WithoutPyTorchIsAnError) {
+  shares_ = false;
   setenv("KBENCH_PYTHON", "/bin/false", 1);
   const Error error = error_of([&] { run(right()); });
   EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
