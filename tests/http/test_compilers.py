@@ -18,29 +18,29 @@ class ModelNew(torch.nn.Module):
 
 
 class Compilers(unittest.TestCase):
-    def setUp(self):
-        self.server = Server(tokens=TOKENS)
-        self.addCleanup(self.server.close)
-
-    def ask(self, author, method, path, body=None, headers=JSON):
-        headers = {**headers, "Authorization": f"Bearer {TOKENS[author]}"}
-        return self.server.ask(method, path, body, headers, timeout=280)
-
-    def module(self, top="", **options):
-        return {"files": {"model_new.py": MODULE.format(top=top)}, "manifest": "model_new.py",
-                **options}  # fmt: skip
-
-    def need_torch(self):
-        said = self.ask("eve", "POST", "/v1/evaluate", self.module()).json["result"]
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server(tokens=TOKENS)
+        cls.addClassCleanup(cls.server.close)
+        said = cls.ask("eve", "POST", "/v1/evaluate", cls.module()).json["result"]
         if said["verdict"] != "unsupported":
             return
         if "KBENCH_REQUIRE_TORCH" in os.environ:
-            self.fail(said["message"])
+            raise AssertionError(said["message"])
         print("\nneeds python3 with torch (Debian: python3-torch)")
-        self.skipTest("no torch")
+        raise unittest.SkipTest("no torch")
+
+    @classmethod
+    def ask(cls, author, method, path, body=None, headers=JSON):
+        headers = {**headers, "Authorization": f"Bearer {TOKENS[author]}"}
+        return cls.server.ask(method, path, body, headers, timeout=280)
+
+    @staticmethod
+    def module(top="", **options):
+        return {"files": {"model_new.py": MODULE.format(top=top)}, "manifest": "model_new.py",
+                **options}  # fmt: skip
 
     def test_another_author_is_answered_while_one_compiles(self):
-        self.need_torch()
         endless = self.module("while True: pass", compile_seconds=200, total_seconds=250)
         places = [self.ask("eve", "POST", "/v1/evaluate", endless, ASYNC).headers["Location"]
                   for _ in range(2)]  # fmt: skip
@@ -55,7 +55,6 @@ class Compilers(unittest.TestCase):
             self.assertEqual(said["state"], "cancelled", said)
 
     def test_what_was_left_to_its_compiler_has_its_outcome(self):
-        self.need_torch()
         slow = self.module("import time\ntime.sleep(4)")
         place = self.ask("eve", "POST", "/v1/evaluate", slow, ASYNC).headers["Location"]
         endless = self.module("while True: pass", compile_seconds=10, total_seconds=8)

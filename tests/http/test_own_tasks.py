@@ -61,14 +61,14 @@ class OneName(unittest.TestCase):
         def ask(task):
             """One after the other; those of the other token come in between."""
             headers = {**JSON, "Authorization": f"Bearer {tokens[task]}"}
-            asked = (request(*pair) for pair in pairs(task, 20))
+            asked = (request(*pair) for pair in pairs(task, 8))
             said = [server.ask("POST", "/v1/evaluate", each, headers).json for each in asked]
             return [each["result"]["verdict"] for each in said]
 
         with ThreadPoolExecutor() as threads:
             found = dict(zip(VALUES, threads.map(ask, VALUES)))
         for task in VALUES:
-            self.assertEqual(found[task], [verdict_of(*pair) for pair in pairs(task, 20)], task)
+            self.assertEqual(found[task], [verdict_of(*pair) for pair in pairs(task, 8)], task)
 
     def test_each_line_means_its_own_by_it(self):
         need_device()
@@ -77,7 +77,7 @@ class OneName(unittest.TestCase):
         self.addCleanup(served.stdout.close)
         self.addCleanup(served.wait)
         self.addCleanup(served.stdin.close)
-        by_turns = zip(*(pairs(task, 20) for task in VALUES))
+        by_turns = zip(*(pairs(task, 8) for task in VALUES))
         for number, pair in enumerate(pair for turn in by_turns for pair in turn):
             served.stdin.write(json.dumps({"id": number, **request(*pair)}) + "\n")
             served.stdin.flush()
@@ -112,15 +112,15 @@ class ManyFiles(unittest.TestCase):
         server = Server()
         self.addCleanup(server.close)
         held = []
-        for number in range(24):
+        for number in range(18):
             asked = request("relu", "relu", name=f"file{number}")
             asked["task_file"] += f"# {3 * 2**20 * 'x'}\n"
             said = server.ask("POST", "/v1/evaluate", asked, JSON)
             self.assertEqual(said.json["result"]["verdict"], "passed", said.text)
             (judge,) = server.judges()
             held.append([resident_bytes(judge), resident_bytes(baseline_of(judge))])
-        for before, after in zip(held[7], held[-1]):
-            self.assertLess(after - before, 24 * 2**20, held)  # Sixteen files have 48 MiB.
+        for before, after in zip(held[5], held[-1]):
+            self.assertLess(after - before, 18 * 2**20, held)  # Twelve files have 36 MiB.
 
 
 if __name__ == "__main__":
