@@ -26,7 +26,7 @@ def unused_port() -> int:
         return port
 
 
-class Pool(unittest.TestCase):
+class TwoServers(unittest.TestCase):
     def setUp(self) -> None:
         expect_device("cpu")
         self.servers = [Served(token=TOKEN), Served(token=TOKEN)]
@@ -58,10 +58,14 @@ class Pool(unittest.TestCase):
                     self.servers[0].process.send_signal(signal.SIGKILL)
         self.assertEqual(results, {i: ("passed", "wrong_values")[i % 2] for i in range(12)})
 
+
+class Pool(TwoServers):
     def test_the_client_spreads_over_servers(self) -> None:
         urls = [server.url for server in self.servers]
         self.one_dies(kbench.Client(urls, TOKEN, QUICK, in_flight=2))
 
+
+class PoolBehindNginx(TwoServers):
     def test_behind_nginx(self) -> None:
         nginx = expect_installed("nginx", "nginx-light")
         openssl = expect_installed("openssl", "openssl")
