@@ -40,7 +40,7 @@ file(COPY ${SOURCE}/../golden/smoke.json.zst DESTINATION ${WORK})
 
 set(prefix ${WORK}/prefix)
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
-set(configure ${CMAKE_COMMAND} -G Ninja -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_BUILD_TYPE=Release
+set(configure ${CMAKE_COMMAND} -G Ninja -DCMAKE_PREFIX_PATH=${prefix}
               -DCMAKE_CXX_FLAGS=${FLAGS})
 run(${configure} -S ${SOURCE} -B ${WORK}/build -DEPISODE=${WORK}/episode.cc -DPARTS=${WORK}/parts
     -DJUDGE_C=${WORK}/judge.c -DREADME=${WORK}/readme.cc)

@@ -25,8 +25,9 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-#define KBENCH_SHORTLY \
-  " --device cpu --preset smoke --measure-seconds 0.02 --min-samples 4 --precision 0.9"
+#define KBENCH_QUICKLY \
+  " --device cpu --measure-seconds 0.02 --min-samples 4 --precision 0.9 --other-sizes none"
+#define KBENCH_SHORTLY KBENCH_QUICKLY " --preset smoke"
 /// With the folder of prompts that ModelVerbs makes: failures are not looked into.
 constexpr const char* kQuick = KBENCH_SHORTLY " --prompt quick";
 
@@ -132,7 +133,7 @@ TEST_F(ModelVerbs, UnjudgedCandidatesAreJudgedLater) {
       "--preset smoke");
   EXPECT_EQ(kept.code, 0) << kept.err;
   EXPECT_FALSE(attempts().at(0).verdict);
-  const Said judged = kbench("run run --device cpu --measure-seconds 0.02");
+  const Said judged = kbench("run run" KBENCH_QUICKLY);
   EXPECT_EQ(judged.code, 0) << judged.err;
   EXPECT_THAT(judged.out, HasSubstr("2 attempts, 2 passed"));
   EXPECT_EQ(server_->count(), 2u);
@@ -324,7 +325,6 @@ TEST_F(ModelVerbs, ASettingThatIsTooSmallIsNamedOnce) {
 TEST_F(ModelVerbs, WhatCanBeDoneWithARun) {
   serve(learning_server());
   ASSERT_EQ(generate("--samples 1 --attempts 2").code, 0);
-  const std::string quick = " --device cpu --measure-seconds 0.02 --min-samples 4 --precision 0.9";
 
   // Transcripts.
   EXPECT_THAT(kbench("model transcript run").out, HasSubstr("coder  level1/19  2         1"));
@@ -339,24 +339,24 @@ TEST_F(ModelVerbs, WhatCanBeDoneWithARun) {
   EXPECT_EQ(kbench("model transcript run 1/19/x").code, 2);
 
   // Winners once more, and once only.
-  const Said confirm = kbench("run run --confirm" + quick);
+  const Said confirm = kbench("run run --confirm" KBENCH_QUICKLY);
   EXPECT_EQ(confirm.code, 0) << confirm.err;
   const auto confirmed = read_results(folder_ / "run/confirmed.jsonl");
   ASSERT_THAT(confirmed, SizeIs(1));
   EXPECT_EQ(confirmed[0].set, "coder");
   EXPECT_EQ(confirmed[0].candidate_hash, attempts().at(1).candidate_hash);
   EXPECT_TRUE(confirmed[0].correct()) << confirmed[0].message;
-  EXPECT_THAT(kbench("run run --confirm" + quick).out, HasSubstr("0 judged, 0 passed, 1 were"));
+  EXPECT_THAT(kbench("run run --confirm" KBENCH_QUICKLY).out,
+              HasSubstr("0 judged, 0 passed, 1 were"));
 
   // At other sizes; and as the run was begun, where nothing is left to do.
-  const Said sized = kbench("run run --preset smoke --set batch_size=3" + quick);
+  const Said sized = kbench("run run --set batch_size=3" KBENCH_SHORTLY);
   EXPECT_EQ(sized.code, 0) << sized.err;
   EXPECT_THAT(sized.out, HasSubstr("2 judged, 1 passed"));
-  EXPECT_THAT(kbench("run run" + quick).out, HasSubstr("1 of 1 sample done"));
+  EXPECT_THAT(kbench("run run" KBENCH_QUICKLY).out, HasSubstr("1 of 1 sample done"));
 
   // A candidate set.
-  const Said set =
-      kbench("--candidates run/candidates/coder --task 1/19 --preset smoke --json" + quick);
+  const Said set = kbench("--candidates run/candidates/coder --task 1/19 --json" KBENCH_SHORTLY);
   EXPECT_EQ(set.code, 0) << set.err;
   const auto results = nlohmann::json::parse(set.out).at("results");
   ASSERT_EQ(results.size(), 1u);

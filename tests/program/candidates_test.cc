@@ -24,7 +24,8 @@ using ::testing::Not;
 using namespace kbench::testing;
 
 constexpr const char* kQuick =
-    " --device cpu --preset smoke --measure-seconds 0.02 --min-samples 2 --precision 0.9";
+    " --device cpu --preset smoke --measure-seconds 0.02 --min-samples 2 --precision 0.9 "
+    "--other-sizes none";
 
 class Candidates : public ::testing::Test {
  protected:

@@ -42,7 +42,9 @@ class Devices : public ::testing::Test {
                                           "--precision",
                                           "0.9",
                                           "--min-samples",
-                                          "2"};
+                                          "2",
+                                          "--other-sizes",
+                                          "none"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run_program(arguments);
   }

@@ -68,9 +68,13 @@ class Evaluation : public ::testing::Test {
 
   /// The main job on the set, as quick as it gets.
   Said evaluate(const std::vector<std::string>& more) {
-    std::vector<std::string> arguments = {
-        "--candidates", folder_ / "mine", "--device",      "cpu", "--measure-seconds", "0.02",
-        "--preset",     "smoke",          "--min-samples", "2",   "--precision",       "0.9"};
+    std::vector<std::string> arguments = {"--candidates",      folder_ / "mine",
+                                          "--device",          "cpu",
+                                          "--measure-seconds", "0.02",
+                                          "--preset",          "smoke",
+                                          "--min-samples",     "2",
+                                          "--precision",       "0.9",
+                                          "--other-sizes",     "none"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run_program(arguments);
   }

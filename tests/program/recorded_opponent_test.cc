@@ -27,8 +27,9 @@ class RecordedOpponent : public ::testing::Test {
     const Said shown = run_program({"show", "1/19", "--candidate"});
     write_file(folder_ / "mine/1_19.yaml", shown.out);
     std::vector<std::string> arguments = {
-        "--candidates", folder_ / "mine", "--device",      "cpu", "--measure-seconds", "0.02",
-        "--task",       "1/19",           "--min-samples", "12",  "--baseline",        baseline};
+        "--candidates", folder_ / "mine", "--device",      "cpu",           "--measure-seconds",
+        "0.02",         "--task",         "1/19",          "--min-samples", "12",
+        "--baseline",   baseline,         "--other-sizes", "none"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run_program(arguments);
   }

@@ -23,7 +23,8 @@ using ::testing::SizeIs;
 constexpr const char* kPackage = "node-llama-cpp@3.22.1";
 constexpr const char* kTasks = " --task 1/19,1/20,1/25,1/51";
 constexpr const char* kQuick =
-    " --device cpu --preset smoke --measure-seconds 0.02 --min-samples 4 --precision 0.9";
+    " --device cpu --preset smoke --measure-seconds 0.02 --min-samples 4 --precision 0.9 "
+    "--other-sizes none";
 
 class TinyModel : public ::testing::Test {
  protected:
