@@ -65,8 +65,8 @@ class DeviceLock : public testing::EvaluatorTest {
 };
 
 TEST_F(DeviceLock, HeldByAnotherIsWaitedForOutsideOfLimits) {
-  // Less than the wait; a trial itself takes tenths of a second, on a busy machine seconds.
   expect_right();  // The judge is warm.
+  // Less than the wait; a trial itself takes tenths of a second, on a busy machine seconds.
   asked_.limits.total_seconds = 10;
   const size_t before = stages().size();
   process::HostLock lock(name_);
