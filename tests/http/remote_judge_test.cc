@@ -124,7 +124,7 @@ TEST(RemoteJudge, SaysWhatTheServerFindsWrong) {
   request.question.limits.total_seconds = 1e5;
   const Error e = error_of([&] { judge_of(service)->run(request, {}, {}); });
   EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
-  EXPECT_THAT(e.what(), HasSubstr("'total_seconds' must be a number from 0.001 to 3600"));
+  EXPECT_THAT(e.what(), HasSubstr("limits.total_seconds must be a number from 0.001 to 3600"));
   request.question.rule.validate = true;
   EXPECT_THROW(judge_of(service)->run(request, {}, {}), Error);
 }

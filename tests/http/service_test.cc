@@ -275,7 +275,7 @@ TEST(HttpService, TakesNoPathsAndNoLimitsBeyondItsOwn) {
   EXPECT_THAT(refused({{"candidate", "/etc/passwd"}}), HasSubstr("send 'files'"));
   EXPECT_THAT(refused(json::parse(request("a", {{"stages", true}}))), HasSubstr("'stages'"));
   EXPECT_THAT(refused(json::parse(request("a", {{"compile_seconds", 601}}))),
-              HasSubstr("'compile_seconds'"));
+              HasSubstr("limits.compile_seconds"));
   EXPECT_THAT(refused(json::parse(request("a", {{"presett", "smoke"}}))), HasSubstr("'presett'"));
   EXPECT_THAT(refused(json::parse(request("a", {{"task_file", "kbench_task: 1\n"}}))),
               HasSubstr("task_file"));

@@ -242,10 +242,15 @@ vulkan::DeviceSnapshot DeviceOptions::choose() const {
 
 namespace {
 
-/// The check of a name, which reads it into `value`, too.
+/// The check of a name, which reads it into `value`, too. `names`: all that pass, or nothing where
+/// value_of() says what is wrong; `words`: for shells to complete.
 template <class T>
-Check read_into(T& value, T (*value_of)(std::string_view), std::vector<std::string> words) {
-  const auto read = [&value, value_of](const std::string& name) -> std::string {
+Check read_into(T& value, T (*value_of)(std::string_view), std::optional<Check> names,
+                std::vector<std::string> words) {
+  const auto read = [&value, value_of, names](const std::string& name) -> std::string {
+    if (names) {
+      if (std::string mistake = names->find_mistake(name); !mistake.empty()) return mistake;
+    }
     try {
       value = value_of(name);
       return "";
@@ -288,7 +293,8 @@ class FlagAdder {
     } else if constexpr (std::same_as<T, std::optional<RecordedTimes>>) {
       group.add_setting(flag, baseline_, help);
     } else if constexpr (std::same_as<T, Opponent>) {
-      add_named(group, value, words, opponent_from_name, opponent_words());
+      group.add_setting(flag, defaults_.emplace_back(name_of(value)), help,
+                        read_into(value, opponent_from_name, std::nullopt, opponent_words()));
     } else if constexpr (std::same_as<T, ToleranceRule>) {
       add_named(group, value, words, tolerance_rule_from_name,
                 names_to(ToleranceRule::kernelbench));
@@ -300,9 +306,9 @@ class FlagAdder {
  private:
   template <class T>
   void add_named(const Command& group, T& value, const FieldWords& words,
-                 T (*value_of)(std::string_view), std::vector<std::string> names) {
+                 T (*value_of)(std::string_view), const std::vector<std::string>& names) {
     group.add_setting(std::string(words.flag), defaults_.emplace_back(name_of(value)),
-                      std::string(words.help), read_into(value, value_of, std::move(names)));
+                      std::string(words.help), read_into(value, value_of, member_of(names), names));
   }
   void add_in_units(const Command& group, int64_t& value, const FieldWords& words) {
     const auto read = [&value, words](const std::string& text) -> std::string {

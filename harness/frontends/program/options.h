@@ -98,6 +98,7 @@ class MeasureOptions {
   void add_to(Command app);
   /// What they ask, without a candidate; reads the file of --baseline.
   Question question() const;
+  bool recorded_given() const { return baseline_ != "eager"; }
 
  private:
   Question asked_;  ///< but for the recorded times

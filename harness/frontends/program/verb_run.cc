@@ -333,11 +333,11 @@ int run_run(const RunOptions& options) {
                     " is no run, whose winners --confirm measures again: it holds no run.yaml "
                     "(kbench generate makes one)");
   }
-  Question asked = question_of(options.size, options.device, options.measure);
-  if (options.compare && asked.recorded) {
+  if (options.compare && options.measure.recorded_given()) {
     throw Error(ErrorCode::kInvalidArgument,
                 "--compare pairs both candidates with the eager baseline; leave --baseline out");
   }
+  Question asked = question_of(options.size, options.device, options.measure);
   asked.check = options.check;
   if (options.fail_under) asked.plan.thresholds = {*options.fail_under};
   const std::string task = selected_task(options.task);
