@@ -6,14 +6,9 @@
 
 #include "libkbench/base/enum_names.h"
 #include "libkbench/base/text.h"
-#include "libkbench/candidate/source_json.h"
 #include "libkbench/scoring/settings.h"
 
 namespace kbench {
-
-static void write_field(nlohmann::json& value, const CandidateSource& source) {
-  value = source_json<nlohmann::json>(source);
-}
 
 namespace {
 
@@ -27,8 +22,13 @@ OtherSizes other_sizes_of(const json& tried, const json& required) {
   return required.is_boolean() && required.get<bool>() ? OtherSizes::require : OtherSizes::note;
 }
 
-/// The object with each member where today's list has it.
-json in_parts(json object) {
+/// The question's members of an object, each where today's list has it; not `others`, which may
+/// hold a candidate's files.
+json in_parts(const json& whole, const std::vector<std::string_view>& others) {
+  json object = json::object();
+  for (const auto& [name, value] : whole.items()) {
+    if (std::ranges::find(others, name) == others.end()) object[name] = value;
+  }
   const auto take = [&](const char* name) {
     const auto found = object.find(name);
     if (found == object.end()) return json(nullptr);
@@ -128,7 +128,7 @@ void read_question(const JsonField& object, const std::vector<std::string_view>&
   constexpr size_t kMostThresholds = 100;
   if (!object.is_object()) object.fail("must be an object");
   static const std::string kNoFile;
-  const json parts = in_parts(object.json());
+  const json parts = in_parts(object.json(), others);
   const JsonField members(parts, kNoFile, object.where());
   AskedReader reader(members, others, most);
   each_asked_field(reader, question);
@@ -141,10 +141,28 @@ void read_question(const JsonField& object, const std::vector<std::string_view>&
   plan.max_samples = std::max(plan.max_samples, plan.min_samples);
 }
 
+namespace {
+
+/// All members but those that stand elsewhere: the candidate, whose files may be large, and
+/// recorded times.
+json whole_json(const Question& question) {
+  json object = json::object();
+  each_field(
+      [&]<class T>(const char* name, const T& value) {
+        if constexpr (!std::same_as<T, CandidateSource> &&
+                      !std::same_as<T, std::optional<RecordedTimes>>) {
+          object[name] = json_of<json>(value);
+        }
+      },
+      question);
+  return object;
+}
+
+}  // namespace
+
 json question_json(const Question& question, const Question& usual) {
-  json object = json_of<json>(question);
-  const json others = json_of<json>(usual);
-  for (const char* elsewhere : {"candidate", "recorded"}) object.erase(elsewhere);
+  json object = whole_json(question);
+  const json others = whole_json(usual);
   const auto keep_differences = [](const auto& self, json& mine, const json& theirs) -> void {
     for (auto member = mine.begin(); member != mine.end();) {
       const auto other = theirs.find(member.key());
