@@ -1,8 +1,11 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <concepts>
 #include <cstdlib>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "harness/evaluate/queue/serve.h"
@@ -33,13 +36,17 @@ http::Tokens tokens_of(const ServeVerbOptions& options) {
 /// The highest limits that a client may ask for: what the flags say, where they are given.
 Limits most_limits(const Command& app, const Limits& own) {
   Limits most = queue::kMostLimits;
-  const auto take = [&](const char* flag, auto Limits::*limit) {
-    most.*limit = app.option(flag).given() ? own.*limit : std::max(most.*limit, own.*limit);
+  const auto take = [&]<class T>(std::string_view name, T& limit, const FieldWords& words) {
+    const std::string flag(words.flag.substr(0, words.flag.find(' ')));
+    each_field(
+        [&]<class U>(std::string_view field, const U& asked) {
+          if constexpr (std::same_as<T, U>) {
+            if (field == name) limit = app.option(flag).given() ? asked : std::max(limit, asked);
+          }
+        },
+        own);
   };
-  take("--compile-seconds", &Limits::compile_seconds);
-  take("--device-seconds", &Limits::device_seconds);
-  take("--total-seconds", &Limits::total_seconds);
-  take("--host-memory", &Limits::host_bytes);
+  each_asked_field(take, most);
   return most;
 }
 
