@@ -29,23 +29,12 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, Mapping, Optional, Sequence
 
-from .records import Variable
+from .records import Variable, without_none
 '''
 TAIL = '''
     def to_json(self) -> dict[str, Any]:
         """What is set."""
-        return _without_none(dataclasses.asdict(self))
-
-
-def _without_none(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Without members that are None, and objects that have none else."""
-    kept = {}
-    for name, member in value.items():
-        if isinstance(member, Mapping):
-            member = _without_none(member) or None
-        if member is not None:
-            kept[name] = member
-    return kept
+        return without_none(dataclasses.asdict(self))
 '''
 OWN = {
     "device": ("str", 'An index, part of a name, "cpu", or "auto": the first GPU, else CPU'),

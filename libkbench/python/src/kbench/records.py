@@ -276,5 +276,16 @@ def _number(value: Any) -> float:
     return math.inf if value is None else float(value)
 
 
+def without_none(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Without members that are None, and objects that have none else."""
+    kept = {}
+    for name, member in value.items():
+        if isinstance(member, Mapping):
+            member = without_none(member) or None
+        if member is not None:
+            kept[name] = member
+    return kept
+
+
 def results_json(results: Sequence[Union[Result, Mapping[str, Any]]]) -> list[Any]:
     return [each.json if isinstance(each, Result) else dict(each) for each in results]
