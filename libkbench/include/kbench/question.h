@@ -39,7 +39,7 @@ struct Rule {
   OtherSizes other_sizes = OtherSizes::note;
   bool validate = false;       ///< Vulkan's validation layer is on; its messages fail the candidate
   bool full_headers = false;   ///< kbench's own headers take a tenth of the time (docs/modelnew.md)
-  bool fresh_runners = false;  ///< each candidate has a process of its own, whoever its author is
+  bool fresh_runners = false;  ///< no process runs a second candidate, not even of one author
 };
 KBENCH_ASKED_FIELDS(
     Rule,
