@@ -9,18 +9,26 @@ import unittest
 
 SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "harness", "measure",
                        "runner", "torch")  # fmt: skip
-BUILDER = """import subprocess
+BUILDER = """import subprocess, sys
 def _write_ninja_file_and_build_library(code, said, **named):
+    print("built", file=sys.stderr)
     try:
-        raise subprocess.CalledProcessError(code, "ninja")
+        if code: raise subprocess.CalledProcessError(code, "ninja")
     except subprocess.CalledProcessError as error:
         raise RuntimeError("Error building extension 'e'" + said) from error
 print("No CUDA runtime is found", file=__import__("sys").stderr)
 """
+CUDA = """def is_available(): return False
+def device_count(): return 0
+def current_device(): raise RuntimeError("no device")
+def get_device_capability(device=None): raise RuntimeError("no device")
+"""
+CALL = """cpp_extension._write_ninja_file_and_build_library(
+    name='e', build_directory='.', sources=[], code={}, said={!r})"""
 
 
 class Precompile(unittest.TestCase):
-    def said_of(self, source):
+    def said_of(self, source, **environment):
         """Its answer, and what it prints."""
         script = "HEADERS = None\n"
         for name in ("load_module.py", "quick_build.py", "precompile.py"):
@@ -28,8 +36,8 @@ class Precompile(unittest.TestCase):
                 script += file.read() + "\n"
         with tempfile.TemporaryDirectory() as folder:
             os.makedirs(os.path.join(folder, "torch", "utils"))
-            for path, text in (("__init__", ""), ("utils/__init__", ""),
-                               ("utils/cpp_extension", BUILDER)):  # fmt: skip
+            for path, text in (("__init__", "from . import cuda"), ("cuda", CUDA),
+                               ("utils/__init__", ""), ("utils/cpp_extension", BUILDER)):  # fmt: skip
                 with open(os.path.join(folder, "torch", path + ".py"), "w") as file:
                     file.write(text)
             answer = os.path.join(folder, "answer")
@@ -37,7 +45,7 @@ class Precompile(unittest.TestCase):
                 begin = f"import os; os.dup2({to.fileno()}, 3)\n"
                 ran = subprocess.run([sys.executable, "-c", begin + script], cwd=folder, text=True,
                                      input=json.dumps({"source": source}), stderr=subprocess.PIPE,
-                                     env=dict(os.environ, PYTHONPATH=folder),
+                                     env={**os.environ, "PYTHONPATH": folder, **environment},
                                      pass_fds=[to.fileno()])  # fmt: skip
             self.assertEqual(ran.returncode, 0, ran.stderr)
             with open(answer, encoding="utf-8") as file:
@@ -71,13 +79,22 @@ class Precompile(unittest.TestCase):
             {"message": "undefined reference to `f(int)'", "line": 0, "column": 0, "file": ""}])  # fmt: skip
 
     def test_a_build_that_the_module_goes_on_without_is_told(self):
-        answer = self.said_of("from torch.utils import cpp_extension\ntry:\n"
-                              "    cpp_extension._write_ninja_file_and_build_library(\n"
-                              "        name='e', build_directory='.', sources=[], code=1,\n"
-                              "        said=': main.cpp:1:1: error: no')\n"
-                              "except RuntimeError:\n    pass\n")[0]  # fmt: skip
+        call = "    " + CALL.format(1, ": main.cpp:1:1: error: no")
+        tried = f"try:\n{call}\nexcept RuntimeError as error:\n    said.append(str(error))\n"
+        answer, printed = self.said_of(
+            f"from torch.utils import cpp_extension\nsaid = []\n{tried}{tried}"
+            "assert said[0] == said[1]")  # fmt: skip
         self.assertEqual(answer["error"], "")
         self.assertEqual([each["message"] for each in answer["failed"]["e"]], ["no"])
+        self.assertEqual(printed.count("built"), 1, "it was compiled twice in vain")
+
+    def test_what_is_built_only_where_there_is_cuda_is_built(self):
+        guarded = ("import torch\nfrom torch.utils import cpp_extension\n"
+                   "if torch.cuda.is_available():\n    torch.cuda.get_device_capability()\n    ")
+        call = CALL.format(0, "")
+        for source in (guarded + call, guarded + "torch.cuda.Stream()\n" + call):
+            self.assertIn("e", self.said_of(source, TORCH_CUDA_ARCH_LIST="9.0")[0]["ways"], source)
+        self.assertEqual(self.said_of(guarded + call)[0], {"error": ""})
 
     def test_a_compiler_that_was_killed_is_told_apart(self):
         for code, said in ((-9, ""), (-15, ""),

@@ -3,6 +3,8 @@ import contextlib
 import glob
 import hashlib
 import os
+import re
+import signal
 import sys
 import types
 
@@ -33,7 +35,7 @@ class NoCuda(Exception):
 def build_extensions_once():
     """load_inline() and load() take the library that the same call made in another process, where
     it lies in the folder that they would build in. Beside it is a file that says by what call it
-    was made. (ninja alone would build again what was made in a folder of another name.)"""
+    was made, or what the compiler said of it: no call is compiled twice in vain. (ninja alone would build again what was made in a folder of another name.)"""
     from torch.utils import cpp_extension
 
     function = "_write_ninja_file_and_build_library"
@@ -51,11 +53,15 @@ def build_extensions_once():
         if arguments or folder is None or name is None:
             return build(*arguments, **named)
         call = what_is_built(named)
-        library, note = (os.path.join(folder, name + end) for end in (".so", ".made_by"))
+        library, note, failed = (os.path.join(folder, name + end)
+                                 for end in (".so", ".made_by", ".failed"))  # fmt: skip
         hash_and_way = text_of(note).split("\n")
         if os.path.exists(library) and hash_and_way[0] == call:
             WAYS[name] = "".join(hash_and_way[1:])
             return None
+        failed_call, _, log = text_of(failed).partition("\n")
+        if failed_call == call:
+            raise RuntimeError(log)
         if BUILD_ELSEWHERE[0]:
             BUILD_ELSEWHERE[0](named)
             return None
@@ -64,6 +70,9 @@ def build_extensions_once():
             result = build(**named)
         except BaseException as error:
             FAILED[name] = str(error)
+            if not was_killed(error):
+                with contextlib.suppress(OSError), open(failed, "w") as file:
+                    file.write(f"{call}\n{error}")
             raise
         WAYS[name] = "".join(ways)
         with open(note, "w") as file:
@@ -72,6 +81,17 @@ def build_extensions_once():
 
     build_once.of_kbench = True
     setattr(cpp_extension, function, build_once)
+
+
+# As gcc, nvcc and clang say that a program of theirs was killed.
+KILLED = re.compile(r"(Killed|Terminated) signal terminated program|died due to signal (9|15)\b"
+                    r"|unable to execute command: (Killed|Terminated)")  # fmt: skip
+
+
+def was_killed(error):
+    """Whether a build failed by what is no fault of its sources."""
+    ninja = getattr(error.__cause__, "returncode", 0)
+    return ninja in (-signal.SIGKILL, -signal.SIGTERM) or KILLED.search(str(error)) is not None
 
 
 def remove_locks():

@@ -7,12 +7,8 @@ import io
 import json
 import os
 import re
-import signal
 import sys
 
-# As gcc, nvcc and clang say that a program of theirs was killed.
-KILLED = re.compile(r"(Killed|Terminated) signal terminated program|died due to signal (9|15)\b"
-                    r"|unable to execute command: (Killed|Terminated)")  # fmt: skip
 # "main.cpp:3:5: error: ...", "cuda.cu(7): error: ..."
 ERROR = re.compile(r"(?P<file>[^\s:()][^:()\n]*)"
                    r"(?::(?P<line>\d+)(?::(?P<column>\d+))?:|\((?P<at>\d+)\):)"
@@ -76,10 +72,41 @@ def build(request):
         build_extensions_once()  # noqa: F821  load_module.py's
         cpp_extension._write_ninja_file_and_build_library(**request["build"])
         return
+    if not os.environ.get("TORCH_CUDA_ARCH_LIST"):
+        return load_and_make(request)
+    try:
+        with cuda_seems_there():
+            load_and_make(request)
+    except Exception:
+        if WAYS or FAILED:  # noqa: F821  load_module.py's
+            raise
+        load_and_make(request)  # It used the device that seemed to be there.
+
+
+def load_and_make(request):
     names = load_module(request["source"], os.path.abspath("model_new.py"))  # noqa: F821
     builds = "init_inputs" in request and "cpp_extension" in request["source"]
     if builds and not (WAYS or FAILED):  # noqa: F821
         make_model(request, names)
+
+
+@contextlib.contextmanager
+def cuda_seems_there():
+    """Many build their extension only where torch.cuda.is_available()."""
+    import torch
+
+    architecture = os.environ["TORCH_CUDA_ARCH_LIST"].split(".")
+    capability = tuple(int(re.match(r"\d+", each)[0]) for each in architecture)
+    seems = {"is_available": True, "device_count": 1, "current_device": 0,
+             "get_device_capability": capability}  # fmt: skip
+    meant = {name: getattr(torch.cuda, name) for name in seems}
+    for name, value in seems.items():
+        setattr(torch.cuda, name, lambda *_, value=value, **__: value)
+    try:
+        yield
+    finally:
+        for name, function in meant.items():
+            setattr(torch.cuda, name, function)
 
 
 request = json.load(sys.stdin)
@@ -102,8 +129,7 @@ if "building extension" in text or "Ninja" in text or "CUDA_HOME" in text:
     errors = [line for line in lines if "error" in line.lower()]
     said["error"] = "\n".join(errors[:20] + lines[-60:])[:8000]
     said["errors"] = errors_in(text, request["source"])
-    ninja = getattr(raised.__cause__, "returncode", 0)
-    if ninja in (-signal.SIGKILL, -signal.SIGTERM) or KILLED.search(text):
+    if was_killed(raised):  # noqa: F821  load_module.py's
         said["killed"] = True
 if WAYS:  # noqa: F821
     said["ways"] = WAYS  # noqa: F821
