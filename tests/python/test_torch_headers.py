@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 import needs
 
@@ -69,13 +70,16 @@ class Way:
                 exec(compile(text_of(SCRIPTS, script), script, "exec"), self.names)
 
     def load(self, name, sources, **named):
+        return self.build(cpp_extension.load, name, sources=sources, **named)
+
+    def build(self, function, name, **named):
         kept = {each: getattr(cpp_extension, each)
                 for each in ("_write_ninja_file_and_build_library", "_run_ninja_build")}  # fmt: skip
         try:
             self.names["build_extensions_once"]()
             folder = os.path.join(self.folder, name)
             os.makedirs(folder, exist_ok=True)
-            return cpp_extension.load(name=name, sources=sources, build_directory=folder, **named)
+            return function(name=name, build_directory=folder, **named)
         finally:
             for each, function in kept.items():
                 setattr(cpp_extension, each, function)
@@ -263,6 +267,20 @@ class TorchHeaders(unittest.TestCase):
                                     "      .def(\"next\", &Counter::next); }\n")  # fmt: skip
         self.assertEqual(module.Counter().next(), 1)
         self.assertRegex(self.quick.how("classes"), "with PyTorch's own headers: .*class_")
+
+    def test_what_no_header_mends_is_not_compiled_again(self):
+        module = "PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {}\n"
+        own, not_declared = "torch::Tensor f(torch::Tensor x) { return x; }\n", "int unused;\n"
+        using = "using namespace at;\n"
+        for name, source, again in (("module_twice", own + module, False),
+                                    ("none_declared", not_declared, False),
+                                    ("perhaps_declared", using + not_declared, True)):  # fmt: skip
+            with unittest.mock.patch.object(cpp_extension, "_run_ninja_build",
+                                            side_effect=RuntimeError("by PyTorch's")):  # fmt: skip
+                said = "by PyTorch's" if again else f"Error building extension '{name}'.*\n.*error:"
+                with self.assertRaisesRegex(RuntimeError, f"(?s){said}", msg=name):
+                    self.quick.build(cpp_extension.load_inline, name, cpp_sources=[source],
+                                     functions=["f"])  # fmt: skip
 
     def test_two_of_one_name_are_each_their_own(self):
         text = ("#include <torch/extension.h>\nint64_t number() { return %d; }\n"

@@ -55,6 +55,7 @@ class FakeJudge : public QueueJudge {
   }
   std::string trouble() override { return trouble_now ? trouble_now() : ""; }
   const vulkan::DeviceSnapshot& snapshot() override { return snapshot_; }
+  void be_software() { snapshot_.type = VK_PHYSICAL_DEVICE_TYPE_CPU; }
 
   std::function<void(const client::EvaluateRequest&, const std::stop_token&)> on_run;
   std::function<Verdict(const client::EvaluateRequest&)> verdict;

@@ -160,11 +160,19 @@ TEST_F(SlowCompiler, ThatIsNotBegunGoesBehindTheOthers) {
   EXPECT_THAT(asked(), ElementsAre("slow", "1", "2", "slow"));
 }
 
-TEST_F(SlowCompiler, IsWaitedForWhereNoOtherAuthorWaits) {
+TEST_F(SlowCompiler, IsWaitedForOnACpuDeviceWhereNoOtherAuthorWaits) {
   start(/*begun=*/true);
-  add_all({{"slow", "eve"}, {"slow too", "eve"}});
+  static_cast<FakeJudge&>(*judges_.front()).be_software();
+  add_all({{"slow", "eve"}, {"1", "eve"}});
   queue().wait();
-  EXPECT_THAT(asked(), ElementsAre("slow", "slow too"));
+  EXPECT_THAT(asked(), ElementsAre("slow", "1"));
+}
+
+TEST_F(SlowCompiler, LetsItsOwnAuthorsOthersGoFirstOnAGpu) {
+  start(/*begun=*/true);
+  add_all({{"slow", "eve"}, {"1", "eve"}, {"2", "eve"}});
+  queue().wait();
+  EXPECT_THAT(asked(), ElementsAre("slow", "1", "slow", "2", "slow"));
 }
 
 TEST_F(SlowCompiler, IsCancelledAtOnceWhileAnotherRuns) {

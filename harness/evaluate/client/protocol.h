@@ -25,7 +25,7 @@ inline constexpr int kAnswerDescriptor = 3;
 /// Sent during a request, it ends it: the answer is then `cancelled`, or the result if that was
 /// sent already.
 inline constexpr const char* kCancelLine = "cancel";
-/// Sent during a request: others wait for it (StillCompiling).
+/// Sent during a request: others wait for the device (StillCompiling).
 inline constexpr const char* kOthersLine = "others";
 /// The stage in which a judge waits until another process releases the device: it counts neither in
 /// a limit nor in wall_s.
@@ -49,8 +49,7 @@ struct EvaluateRequest {
   std::optional<int> profile_runs = {};       ///< time its steps, and the baseline's
   bool values_only = false;                   ///< hold it to the CPU's reference once
   bool progress = false;                      ///< "progress" lines are wanted
-  /// Whether requests of other authors wait, asked again and again: StillCompiling may then be the
-  /// answer.
+  /// Whether other requests wait, asked again and again: StillCompiling may then be the answer.
   std::function<bool()> others = {};
   /// Of tasks of one's own, for the judge to know: to_json() fills in those that this process
   /// knows.

@@ -276,12 +276,13 @@ client::EvaluateRequest Queue::request_for(size_t device, const Entry& entry) {
       request.next_files.push_back(next.job.request.question.candidate);
   }
   if (!entry.job.yields) return request;
-  request.others = [this, device, author = request.question.candidate.author] {
+  const bool to_any = !judges_[device]->snapshot().software();
+  request.others = [this, device, to_any, author = request.question.candidate.author] {
     const std::lock_guard lock(mutex_);
     return std::ranges::any_of(entries_, [&](const auto& each) {
       const Entry& other = *each.second;
       return other.waits && other.job.device.value_or(device) == device &&
-             other.job.request.question.candidate.author != author;
+             (to_any || other.job.request.question.candidate.author != author);
     });
   };
   return request;

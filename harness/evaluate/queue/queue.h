@@ -59,8 +59,8 @@ struct Job {
   client::EvaluateRequest request = {};  ///< the queue sets `more` and `next_files`
   std::string group = {};                ///< jobs of one task at one size should share a group
   std::optional<size_t> device = {};     ///< index into the judges; nothing: any
-  /// Left to its compiler, where that takes long, while jobs of other authors wait. Not where its
-  /// times matter more than theirs: on a CPU device a compiler disturbs what is measured.
+  /// Left to its compiler, where that takes long, while others wait. On a CPU device, where a
+  /// compiler disturbs what is measured, only for those of other authors.
   bool yields = false;
   /// Called by the thread that evaluates.
   std::function<void(const char* stage)> on_stage = {};

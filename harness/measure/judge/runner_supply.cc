@@ -115,16 +115,22 @@ std::unique_ptr<CandidateBuild> RunnerSupply::take(const client::EvaluateRequest
   return build;
 }
 
+/// A compiler takes a processor or two.
+size_t RunnerSupply::most_parked() {
+  constexpr size_t kFewestParked = 4, kMostParked = 8;
+  return std::clamp<size_t>(std::thread::hardware_concurrency() / 2, kFewestParked, kMostParked);
+}
+
 /// Null where it is not parked. Those whose requests were withdrawn are ended.
 std::unique_ptr<CandidateBuild> RunnerSupply::take_parked(const client::EvaluateRequest& request) {
   // A request comes again after each other one, in turn with those that are parked, too.
-  constexpr uint64_t kLongest = 4 * kMostParked;
+  const uint64_t longest = 4 * most_parked();
   ++requests_;
   std::unique_ptr<CandidateBuild> found;
   for (auto each = parked_.begin(); each != parked_.end();) {
     if (each->build->answers(request)) {
       found = std::move(each->build);
-    } else if (requests_ - each->since > kLongest) {
+    } else if (requests_ - each->since > longest) {
       end(each->build->release());
     } else {
       ++each;

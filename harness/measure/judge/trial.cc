@@ -185,9 +185,9 @@ TrialEnd Trial::lack_memory(const std::string& message) {
 }
 
 void Trial::steps() {
-  constexpr std::chrono::milliseconds kLook(200);
-  if (context_.others.stop_requested() && build_.compiling() &&
-      !candidate().answers_within(kLook)) {
+  constexpr std::chrono::milliseconds kLook(50);
+  if (context_.others.stop_possible() && build_.compiling() && !candidate().answers_within(kLook) &&
+      context_.others.stop_requested()) {
     throw client::StillCompiling();  // Before memory is made for it.
   }
   if (!load()) return;

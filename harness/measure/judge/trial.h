@@ -50,7 +50,7 @@ struct TrialContext {
   Opponents& opponents;
   std::optional<Roofline>& roofline;  ///< of the device; measured when it is first needed
   process::Deadline& total;           ///< of all trials of the request
-  /// Once requested, other authors wait: what compiles long is left to it (client::StillCompiling).
+  /// Once requested, others wait: what compiles long is left to it (client::StillCompiling).
   std::stop_token others = {};
 };
 

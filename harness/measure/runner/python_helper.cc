@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -162,6 +163,9 @@ Json run_python(const Json& job, PythonPrototype& prototype, const PythonScratch
                          scratch);
   answer_write.reset();
   output_write.reset();
+  // Compilers of candidates to come take the processors that nothing on the device waits for.
+  constexpr int kLowPriority = 10;
+  if (!job.at("meanwhile")) setpriority(PRIO_PROCESS, static_cast<id_t>(child), kLowPriority);
   std::optional<GroupGuard> guard;
   try {
     guard.emplace(child, scratch.path());

@@ -110,6 +110,29 @@ def quick_ninja(text, library):
     return re.sub(r"^  (depfile|deps) = .*\n", "", text, flags=re.M)
 
 
+class Hopeless(Exception):
+    """It does not compile with PyTorch's own headers either. Has the compilers' log."""
+
+
+# Faults of an extension that no header mends: its module is made twice, by load_inline() and by
+# itself; memory that a kernel takes; a fifth part of a vector.
+NO_HEADERS_FAULT = re.compile(r"redefinition of \S*PyObject\s?\* PyInit_|\bptxas (?:error|fatal)\b"
+                              r'|class "u?(?:char|short|int|long|longlong|float|double)[1-4]" has no'
+                              r" member")  # fmt: skip
+BOUND_LINE = re.compile(r"m\.def\(\"(\w+)\", torch::wrap_pybind_function\((\w+)\)")
+
+
+def is_hopeless(log, folder):
+    """Also where load_inline() is to bind a function that `cpp_sources` do not declare: PyTorch's
+    headers declare none outside of their namespaces."""
+    if NO_HEADERS_FAULT.search(log):
+        return True
+    source = text_of(os.path.join(folder, "main.cpp"))  # noqa: F821  load_module.py's
+    undeclared = set(re.findall(r"error: .(\w+). was not declared in this scope", log))
+    bound = {name for each in BOUND_LINE.findall(source) for name in each}
+    return bool(undeclared & bound) and "using namespace" not in source
+
+
 def build_quickly(folder, workers):
     """Why it could not be; empty if it is built."""
     if HEADERS is None:  # noqa: F821
@@ -125,6 +148,8 @@ def build_quickly(folder, workers):
     run = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                          text=True, errors="replace")  # fmt: skip
     if run.returncode != 0:
+        if is_hopeless(run.stdout, folder):
+            raise Hopeless(run.stdout)
         error = re.search(r".*\berror\b:? .*|.*undefined reference.*", run.stdout)
         return error[0].strip()[:200] if error else "it does not compile with kbench's"
     built = re.search(r"^default (.*)$", text, re.M)
@@ -170,7 +195,11 @@ def build_quickly_first(cpp_extension, ways):
     def run(build_directory, verbose=False, *more, **named):
         need_bridge()
         workers = os.environ.get("MAX_JOBS", "")
-        why = build_quickly(build_directory, workers if workers.isdigit() else "")
+        try:
+            why = build_quickly(build_directory, workers if workers.isdigit() else "")
+        except Hopeless as error:
+            prefix = named.get("error_prefix") or "".join(more[:1]) or "Error building extension"
+            raise RuntimeError(f"{prefix}: {error}") from None
         if why:
             # PyTorch's error has the compilers' log only where it does not print it.
             build(build_directory, False, *more, **named)
