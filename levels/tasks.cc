@@ -50,14 +50,26 @@ void set_training_sizes(std::vector<Task>& all) {
   }
 }
 
-/// What the constructor of each task's module takes, in KernelBench's order: facts of its files at
-/// 423217d (v0.1), which candidates written for it rely on. Tasks that are missing take nothing.
-std::map<TaskId, std::string> read_init_inputs() {
-  std::map<TaskId, std::string> all;
-  read_sizes("init_inputs.json", [&](const TaskId& task, const JsonField& entry) {
-    all[task] = entry["init_inputs"].text();
-  });
-  return all;
+/// What a task's module takes in KernelBench.
+struct ModuleInputs {
+  std::string init = "[]";  ///< of its constructor, in order
+  Variables scalars = {};   ///< of forward(), beside tensors, by name
+};
+
+/// Facts of KernelBench's files at 423217d (v0.1), which candidates written for it rely on. Tasks
+/// that are missing take nothing.
+const ModuleInputs& module_inputs(const TaskId& task) {
+  static const auto all = [] {
+    std::map<TaskId, ModuleInputs> read;
+    read_sizes("init_inputs.json", [&](const TaskId& id, const JsonField& entry) {
+      read[id].init = entry["init_inputs"].text();
+      if (entry.has("scalars")) read[id].scalars = entry["scalars"].variables();
+    });
+    return read;
+  }();
+  static const ModuleInputs none;
+  const auto found = all.find(task);
+  return found == all.end() ? none : found->second;
 }
 
 std::vector<Task> all_tasks() {
@@ -113,10 +125,10 @@ std::string init_inputs(const TaskId& task) {
     return "[" + listed(find_task(task).variables, [](const auto& each) { return each.name; }) +
            "]";
   }
-  static const std::map<TaskId, std::string> all = read_init_inputs();
-  const auto found = all.find(task);
-  return found == all.end() ? "[]" : found->second;
+  return module_inputs(task).init;
 }
+
+const Variables& forward_scalars(const TaskId& task) { return module_inputs(task).scalars; }
 
 std::string init_inputs_text(const TaskId& task, const Variables& variables) {
   std::string text = init_inputs(task), lists;

@@ -116,7 +116,9 @@ class SlowCompiler : public QueueTest {
     judge("a").on_run = [this, begun](const auto& request, const auto& stop) {
       if (stop.stop_requested()) throw Cancelled();
       const bool slow = request.question.candidate.path.starts_with("slow");
-      if (slow && request.others && request.others()) throw client::StillCompiling{begun};
+      if (slow && !ready && request.others && request.others()) {
+        throw client::StillCompiling{begun};
+      }
       if (hold) gate.pass(stop);
     };
   }
@@ -142,6 +144,7 @@ class SlowCompiler : public QueueTest {
     return paths;
   }
   bool hold = false;
+  std::atomic<bool> ready = false;
   Gate gate;
 };
 
@@ -173,6 +176,21 @@ TEST_F(SlowCompiler, LetsItsOwnAuthorsOthersGoFirstOnAGpu) {
   add_all({{"slow", "eve"}, {"1", "eve"}, {"2", "eve"}});
   queue().wait();
   EXPECT_THAT(asked(), ElementsAre("slow", "1", "slow", "2", "slow"));
+}
+
+TEST_F(SlowCompiler, NoMoreAreBegunBesideAsManyAsAJudgeTakes) {
+  start(/*begun=*/true);
+  std::vector<std::pair<std::string, std::string>> candidates;
+  for (size_t i = 0; i < client::kMostLeft; ++i) {
+    candidates.emplace_back("slow " + std::to_string(i), "");
+  }
+  candidates.emplace_back("one more", "");
+  add_all(candidates);
+  while (asked().size() < 5 * client::kMostLeft) std::this_thread::yield();  // In turn.
+  EXPECT_THAT(asked(), ::testing::Not(::testing::Contains("one more")));
+  ready = true;
+  queue().wait();
+  EXPECT_TRUE(outcome("one more").result);
 }
 
 TEST_F(SlowCompiler, IsCancelledAtOnceWhileAnotherRuns) {

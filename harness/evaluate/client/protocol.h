@@ -35,6 +35,9 @@ inline constexpr const char* kQueueStage = "queue";
 inline constexpr double kOpponentCompileSeconds = 600;
 /// At most so many requests to come are announced.
 inline constexpr size_t kMostFilesAhead = 12;
+/// Of one judge at most so many are left to their compilers at a time (StillCompiling): each keeps
+/// processors and memory.
+inline constexpr size_t kMostLeft = 8;
 
 struct EvaluateRequest {
   Question question = {};

@@ -227,10 +227,11 @@ bool Queue::take_compiling(uint64_t id) {
   return count > 0;
 }
 
-/// The job to go on with; with `compiling` rather one of those that the device was left to compile.
+/// The job to go on with; with `compiling` rather one of those that the device was left to compile,
+/// and those alone where they are as many as it takes.
 std::optional<uint64_t> Queue::next(size_t device, bool compiling) {
   auto& ids = compiling_[device];
-  if (!compiling || ids.empty()) {
+  if ((!compiling || ids.empty()) && ids.size() < client::kMostLeft) {
     if (const auto taken = backlog_.take(device)) return taken->id;
   }
   if (ids.empty()) return std::nullopt;

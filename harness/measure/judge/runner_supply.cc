@@ -115,22 +115,16 @@ std::unique_ptr<CandidateBuild> RunnerSupply::take(const client::EvaluateRequest
   return build;
 }
 
-/// A compiler takes a processor or two.
-size_t RunnerSupply::most_parked() {
-  constexpr size_t kFewestParked = 4, kMostParked = 8;
-  return std::clamp<size_t>(std::thread::hardware_concurrency() / 2, kFewestParked, kMostParked);
-}
-
 /// Null where it is not parked. Those whose requests were withdrawn are ended.
 std::unique_ptr<CandidateBuild> RunnerSupply::take_parked(const client::EvaluateRequest& request) {
   // A request comes again after each other one, in turn with those that are parked, too.
-  const uint64_t longest = 4 * most_parked();
+  constexpr uint64_t kLongest = 4 * client::kMostLeft;
   ++requests_;
   std::unique_ptr<CandidateBuild> found;
   for (auto each = parked_.begin(); each != parked_.end();) {
     if (each->build->answers(request)) {
       found = std::move(each->build);
-    } else if (requests_ - each->since > longest) {
+    } else if (requests_ - each->since > kLongest) {
       end(each->build->release());
     } else {
       ++each;
@@ -139,6 +133,12 @@ std::unique_ptr<CandidateBuild> RunnerSupply::take_parked(const client::Evaluate
     each = parked_.erase(each);
   }
   return found;
+}
+
+bool RunnerSupply::may_park() const {
+  constexpr size_t kFewestParked = 4;
+  const size_t most = one_for_each(kBytesACandidate, device_->snapshot(), client::kMostLeft);
+  return parked_.size() < std::max(most, kFewestParked);
 }
 
 void RunnerSupply::park(std::unique_ptr<CandidateBuild> build) {

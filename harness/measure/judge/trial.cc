@@ -256,8 +256,9 @@ bool Trial::build() {
     return too_small ? false : refuse(refused);
   }
   if (lacks_memory) {  // Runners hold what other tasks have used; this one answers only now.
-    make_room(trial::required_bytes(build_.graph(), context_.device.snapshot()));
-    make_task();
+    const uint64_t bytes = trial::required_bytes(build_.graph(), context_.device.snapshot());
+    make_room(bytes);
+    with_room(bytes, [this] { make_task(); });
   }
   end_.stack_bytes = built_.stack_bytes;
   result_->compile_s = built_.compile_s;

@@ -98,7 +98,7 @@ class Trial {
   void enter(Phase phase);
   bool task_fits();
   bool fits();
-  Slab temporaries(const trial::SlabLayout& layout);
+  void with_room(uint64_t bytes, const std::function<void()>& make);
   void leave_room_for_torch();
   void allocate();
   // trial.cc

@@ -1,5 +1,7 @@
 // Where a trial's memory comes from, and whether there is enough.
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "harness/measure/judge/trial.h"
@@ -82,20 +84,35 @@ bool Trial::fits() {
                                               " beside the task's own tensors; " + snapshot.name +
                                               " has " + trial::gigabytes(available) + " free");
   }
-  if (!question_.check) memory_.slab = temporaries(std::move(layout));
+  if (question_.check) return true;
+  with_room(layout.bytes(),
+            [&] { memory_.slab = Slab(context_.store, layout, SlabUse::temporaries); });
   return true;
 }
 
-/// Memory that is not used may be held by runners, too, until they are told to give it back.
-Slab Trial::temporaries(const trial::SlabLayout& layout) {
-  const auto make = [&] { return Slab(context_.store, layout, SlabUse::temporaries); };
-  try {
-    return make();
-  } catch (const Error& e) {
-    if (e.code() != ErrorCode::kOutOfMemory) throw;
+/// Makes something of so many bytes. Memory that is not used may be held by runners, too, until
+/// they are told to give it back; and a driver may refuse what it says is free, for as long as it
+/// takes back what ended processes held.
+void Trial::with_room(uint64_t bytes, const std::function<void()>& make) {
+  constexpr std::chrono::milliseconds kLookEvery(100);
+  const auto fails = [&] {
+    try {
+      make();
+      return false;
+    } catch (const Error& e) {
+      if (e.code() != ErrorCode::kOutOfMemory) throw;
+      return true;
+    }
+  };
+  if (!fails()) return;
+  const auto start = std::chrono::steady_clock::now();
+  const std::chrono::seconds most(context_.device.snapshot().software() ? 0 : 5);
+  make_room(bytes);
+  while (std::chrono::steady_clock::now() - start < most) {
+    if (!fails()) return;
+    std::this_thread::sleep_for(kLookEvery);
   }
-  make_room(layout.bytes());
-  return make();
+  make();
 }
 
 void Trial::give_back() {

@@ -43,7 +43,6 @@ struct Header {
 
 /// An Attach has a few; the kernel's own limit is 253.
 constexpr size_t kMostDescriptors = 64;
-constexpr int kSendPatienceMs = 10000;
 
 [[noreturn]] void gone(const char* doing) {
   throw Error(ErrorCode::kIo, std::string("the other process is gone while ") + doing);
@@ -67,7 +66,10 @@ void make_nonblocking(const UniqueFd& descriptor) {
   if (fcntl(descriptor.get(), F_SETFL, O_NONBLOCK) != 0) throw_io("descriptor", errno);
 }
 
-Channel::Channel(UniqueFd socket) : socket_(std::move(socket)) { make_nonblocking(socket_); }
+Channel::Channel(UniqueFd socket, std::chrono::milliseconds patience)
+    : socket_(std::move(socket)), patience_(patience) {
+  make_nonblocking(socket_);
+}
 
 void Channel::send(uint32_t kind, std::string_view payload, std::span<const int> descriptors) {
   const Header header{kind, static_cast<uint32_t>(payload.size()),
@@ -97,7 +99,7 @@ void Channel::send(uint32_t kind, std::string_view payload, std::span<const int>
       sent += static_cast<size_t>(n);
     } else if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
       pollfd wait{socket_.get(), POLLOUT, 0};
-      if (poll(&wait, 1, kSendPatienceMs) == 0) gone("it takes no messages");
+      if (poll(&wait, 1, static_cast<int>(patience_.count())) == 0) gone("it takes no messages");
     } else if (n == 0 || errno != EINTR) {
       gone("it is sent a message");
     }

@@ -36,9 +36,10 @@ struct Frame {
 /// of the size that receive() allows. Not thread-safe.
 class Channel {
  public:
-  explicit Channel(UniqueFd socket);
+  /// `patience`: how long the other end may accept nothing of what is sent.
+  explicit Channel(UniqueFd socket, std::chrono::milliseconds patience = std::chrono::seconds(10));
 
-  /// Throws kIo if the other end is gone, or accepts nothing for ten seconds.
+  /// Throws kIo if the other end is gone, or out of patience.
   void send(uint32_t kind, std::string_view payload, std::span<const int> descriptors = {});
   /// The next message; nothing if it has not arrived completely after `wait`, or at the end of the
   /// stream. Throws kParse for a message that is malformed or larger than `most_bytes`; the channel
@@ -54,6 +55,7 @@ class Channel {
   bool read_some(size_t most_bytes);
 
   UniqueFd socket_;
+  std::chrono::milliseconds patience_;
   std::string buffer_;
   std::deque<UniqueFd> descriptors_;
   bool ended_ = false;

@@ -48,6 +48,8 @@ constexpr double kGraceSeconds = 10, kEndSeconds = 60;
 constexpr const char* kNeedsBridge = R"({"error": "", "needs": "bridge"})";  // quick_build.py's
 constexpr double kSearchSeconds = 180;  // for finding an interpreter and importing the package
 constexpr auto kWatchInterval = std::chrono::milliseconds(200);
+/// On a machine with many more threads than processors its thread may wait long to be run.
+constexpr std::chrono::seconds kServerPatience(180);
 
 /// Reads both until the answer's end or the end of its process. False if `watch`, called a few
 /// times a second, returns false, or the answer is too long.
@@ -513,10 +515,12 @@ UniqueFd PythonServer::connect() {
 }
 
 PythonHelper::PythonHelper() : own_server_(std::make_unique<PythonServer>()) {
-  channel_.emplace(own_server_->connect());
+  channel_.emplace(own_server_->connect(), kServerPatience);
 }
 
-PythonHelper::PythonHelper(UniqueFd connection) { channel_.emplace(std::move(connection)); }
+PythonHelper::PythonHelper(UniqueFd connection) {
+  channel_.emplace(std::move(connection), kServerPatience);
+}
 
 PythonHelper::~PythonHelper() { end(); }
 

@@ -144,9 +144,11 @@ void Device::State::allocate_memory(const Buffer& buffer, uint64_t bytes, uint32
     const uint64_t heap = memory.memoryHeaps[memory.memoryTypes[type].heapIndex].size;
     const DeviceHeap largest =
         largest_device_heap(physical, snapshot.has_extension(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME));
-    refuse_memory(buffer.size(),
-                  mib(record->allocated_bytes) + " of " + mib(heap) + " are taken by this process" +
-                      (largest.has_budget ? ", " + mib(largest.free_bytes) + " are free" : ""));
+    refuse_memory(
+        buffer.size(),
+        (allocated == VK_ERROR_OUT_OF_HOST_MEMORY ? "the host has no memory for it; " : "") +
+            mib(record->allocated_bytes) + " of " + mib(heap) + " are taken by this process" +
+            (largest.has_budget ? ", " + mib(largest.free_bytes) + " are free" : ""));
   }
   check(allocated, "vkAllocateMemory", __FILE__, __LINE__);
   state.memory_bytes = bytes;

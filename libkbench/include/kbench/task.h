@@ -152,8 +152,10 @@ std::unique_ptr<Graph> build_graph(const TaskAt& at, std::span<const Task> suite
 /// "[in_channels, out_channels, (out_channels, 1, 1)]"; of a task of one's own all of its variables
 /// in the file's order.
 std::string init_inputs(const TaskId& task);
-/// The same for a reader who knows the variables that are no lists: "[in_features, bias_shape] with
-/// bias_shape = (64,)".
+/// What its forward() takes beside tensors, by name: {"s": 3.14}. Mostly nothing.
+const Variables& forward_scalars(const TaskId& task);
+/// init_inputs() for a reader who knows the variables that are no lists: "[in_features, bias_shape]
+/// with bias_shape = (64,)".
 std::string init_inputs_text(const TaskId& task, const Variables& variables);
 
 /// How the task's program differed in KernelBench's first release, whose sizes preset v0 has: "it

@@ -170,6 +170,7 @@ Json torch_task(const TorchModule& module, const TaskAt& at) {
                {"dtype", name_of(at.dtype)}};
   Json& variables = task["variables"] = Json::object();
   for (const auto& [name, value] : variables_of(at)) variables[name] = python_value(value);
+  for (const auto& [name, value] : forward_scalars(at.task)) variables[name] = python_value(value);
   return task;
 }
 
