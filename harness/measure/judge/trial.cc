@@ -185,6 +185,7 @@ TrialEnd Trial::lack_memory(const std::string& message) {
 }
 
 void Trial::steps() {
+  stage("load");
   constexpr std::chrono::milliseconds kLook(50);
   if (context_.others.stop_possible() && build_.compiling() && !candidate().answers_within(kLook) &&
       context_.others.stop_requested()) {
@@ -214,7 +215,6 @@ void Trial::check() {
 }
 
 bool Trial::load() {
-  stage("load");
   runner::Refused refused;
   const bool loaded = build_.loaded(refused, [this] {
     if (question_.check || build_.needs_python()) return;
