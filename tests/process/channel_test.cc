@@ -205,6 +205,14 @@ TEST_F(ChannelTest, SaysThatTheOtherEndIsGone) {
   EXPECT_EQ(e.code(), ErrorCode::kIo);
 }
 
+TEST_F(ChannelTest, IsOutOfPatienceWithAPeerThatReadsNothing) {
+  auto [ours, theirs] = make_socket_pair();
+  Channel channel(std::move(ours), milliseconds(20));
+  const Error e = error_of([&] { channel.send(1, std::string(size_t{8} << 20, 'x')); });
+  EXPECT_EQ(e.code(), ErrorCode::kIo);
+  EXPECT_NE(std::string(e.what()).find("takes no messages"), std::string::npos) << e.what();
+}
+
 TEST_F(ChannelTest, IsNotHeldUpByAPeerThatSendsWithoutEnd) {
   std::thread flood([socket = peer()] {
     const std::string frames = header(1, 0, 0) + header(2, 50, 0) + std::string(50, 'x');
