@@ -123,14 +123,14 @@ class SlowCompiler : public QueueTest {
     };
   }
   /// (path, author), all at once.
-  std::vector<uint64_t> add_all(
-      const std::vector<std::pair<std::string, std::string>>& candidates) {
+  std::vector<uint64_t> add_all(const std::vector<std::pair<std::string, std::string>>& candidates,
+                                bool yields = true) {
     std::vector<Job> jobs;
     for (const auto& [path, author] : candidates) {
       Job& job = jobs.emplace_back();
       job.request.question.candidate = path;
       job.request.question.candidate.author = author;
-      job.yields = true;
+      job.yields = yields;
       job.on_outcome = [this, path = path](Outcome outcome) {
         const std::lock_guard lock(mutex_);
         EXPECT_TRUE(outcomes_.emplace(path, std::move(outcome)).second) << path << " came twice";
@@ -171,9 +171,17 @@ TEST_F(SlowCompiler, IsWaitedForOnACpuDeviceWhereNoOtherAuthorWaits) {
   EXPECT_THAT(asked(), ElementsAre("slow", "1"));
 }
 
+TEST_F(SlowCompiler, IsWaitedForOnACpuDeviceWhereItDoesNotYield) {
+  start(/*begun=*/true);
+  static_cast<FakeJudge&>(*judges_.front()).be_software();
+  add_all({{"slow", "eve"}, {"1", "bob"}}, /*yields=*/false);
+  queue().wait();
+  EXPECT_THAT(asked(), ElementsAre("slow", "1"));
+}
+
 TEST_F(SlowCompiler, LetsItsOwnAuthorsOthersGoFirstOnAGpu) {
   start(/*begun=*/true);
-  add_all({{"slow", "eve"}, {"1", "eve"}, {"2", "eve"}});
+  add_all({{"slow", "eve"}, {"1", "eve"}, {"2", "eve"}}, /*yields=*/false);
   queue().wait();
   EXPECT_THAT(asked(), ElementsAre("slow", "1", "slow", "2", "slow"));
 }

@@ -82,6 +82,7 @@ Queue::Queue(std::vector<std::unique_ptr<QueueJudge>> judges)
     : judges_(std::move(judges)),
       backlog_(judges_.size()),
       compiling_(judges_.size()),
+      on_gpu_(judges_.size()),
       troubles_(judges_.size()) {
   try {
     for (size_t device = 0; device < judges_.size(); ++device) {
@@ -254,9 +255,18 @@ void Queue::leave(size_t device, uint64_t id, bool begun, Lock& lock) {
 }
 
 void Queue::work(size_t device) {
-  const std::string why = judges_[device]->trouble();
+  std::string why = judges_[device]->trouble();
+  bool gpu = false;
+  if (why.empty()) {
+    try {
+      gpu = !judges_[device]->snapshot().software();
+    } catch (const Error& error) {
+      why = error.what();
+    }
+  }
   Lock lock(mutex_);
   if (!why.empty()) return lose(device, why, lock);
+  on_gpu_[device] = gpu;
   bool judged = false;  // Then one of those that compile has its turn.
   while (!ending_ && troubles_[device].empty()) {
     if (const auto id = next(device, judged)) {
@@ -276,8 +286,8 @@ client::EvaluateRequest Queue::request_for(size_t device, const Entry& entry) {
     if (next.options == entry.options)
       request.next_files.push_back(next.job.request.question.candidate);
   }
-  if (!entry.job.yields) return request;
-  const bool to_any = !judges_[device]->snapshot().software();
+  const bool to_any = on_gpu_[device] && !entry.job.work;  // Work would begin anew.
+  if (!to_any && !entry.job.yields) return request;
   request.others = [this, device, to_any, author = request.question.candidate.author] {
     const std::lock_guard lock(mutex_);
     return std::ranges::any_of(entries_, [&](const auto& each) {

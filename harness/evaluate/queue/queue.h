@@ -59,8 +59,9 @@ struct Job {
   client::EvaluateRequest request = {};  ///< the queue sets `more` and `next_files`
   std::string group = {};                ///< jobs of one task at one size should share a group
   std::optional<size_t> device = {};     ///< index into the judges; nothing: any
-  /// Left to its compiler, where that takes long, while others wait. On a CPU device, where a
-  /// compiler disturbs what is measured, only for those of other authors.
+  /// Also on a CPU device it is left to its compiler, where that takes long, while jobs of other
+  /// authors wait. Not where its times matter more than theirs: there a compiler disturbs what is
+  /// measured. (On a GPU what compiles long is left while any other job waits.)
   bool yields = false;
   /// Called by the thread that evaluates.
   std::function<void(const char* stage)> on_stage = {};
@@ -139,6 +140,7 @@ class Queue {
   std::condition_variable changed_;
   Backlog backlog_;
   std::vector<std::deque<uint64_t>> compiling_;  ///< by device: jobs that it was left to compile
+  std::vector<bool> on_gpu_;                     ///< by device
   std::map<uint64_t, std::shared_ptr<Entry>> entries_;  ///< jobs without an outcome yet
   size_t delivering_ = 0;
   std::vector<std::string> troubles_;

@@ -19,7 +19,6 @@ void judge_all(std::vector<std::unique_ptr<queue::QueueJudge>> judges,
   std::vector<queue::Job> jobs(requests.size());
   for (size_t i = 0; i < requests.size(); ++i) {
     jobs[i].request = std::move(requests[i].request);
-    jobs[i].yields = true;
     jobs[i].on_stage = [&, i](const char* stage) {
       const std::lock_guard hold(mutex);
       progress.begin(requests[i].name, stage);

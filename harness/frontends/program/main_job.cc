@@ -147,7 +147,6 @@ class Evaluations {
     job.request.question.candidate = evaluation.file;
     job.request.question.candidate.author = evaluation.identity.set;
     job.group = to_string(evaluation.identity.task);
-    job.yields = true;
     job.on_stage = [this, &evaluation](const char* stage) {
       const std::lock_guard lock(mutex_);
       progress_.begin(evaluation.name, stage);
