@@ -3,7 +3,9 @@ what a module launches on the current stream while one is captured is in it and 
 launches on the default stream runs, and is not in it."""
 
 import contextlib
+import glob
 import os
+import re
 import types
 import unittest
 
@@ -166,6 +168,22 @@ class Capture(unittest.TestCase):
         self.assertEqual(set(model.graphs), {3})
         self.assertTrue(copies)
         self.assertEqual(set(copies), {None})
+
+    def test_what_exploits_replace_in_the_driver_is_there(self):
+        names, seen = driver(), 0
+        for path in glob.glob(os.path.join(FOLDER, "tests", "exploits", "torch", "*", "*.py")):
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            if '"__main__"' not in text:
+                continue
+            for used in re.findall(r'(?:\bdriver|modules\["__main__"\])((?:\.\w+)+)', text):
+                of = names
+                for name in used.split(".")[1:]:
+                    there = of.get(name) if isinstance(of, dict) else getattr(of, name, None)
+                    self.assertIsNotNone(there, f"{path}: {used}")
+                    of = there
+                    seen += 1
+        self.assertGreater(seen, 20)
 
 
 if __name__ == "__main__":
