@@ -104,7 +104,29 @@ template <class T>
 inline constexpr bool kIsOptional<std::optional<T>> = true;
 
 template <class Json, class T>
-Json json_of(const T& value, Unset unset = Unset::left_out) {
+Json json_of(const T& value, Unset unset = Unset::left_out);
+
+/// An object of its fields, also of a type that has a write_field(): what one is made of calls
+/// this, as json_of() of a type has to be the same function in all files.
+template <class Json, HasFields T>
+Json fields_json(const T& value, Unset unset = Unset::left_out) {
+  Json object = Json::object();
+  each_field(
+      [&]<class F>(const char* name, const F& field) {
+        if constexpr (requires { is_left_out(value, name); }) {
+          if (is_left_out(value, name)) return;
+        }
+        if constexpr (kIsOptional<F>) {
+          if (!field && unset == Unset::left_out) return;
+        }
+        if constexpr (!kIsCallback<F>) object[name] = json_of<Json>(field, unset);
+      },
+      value);
+  return object;
+}
+
+template <class Json, class T>
+Json json_of(const T& value, Unset unset) {
   if constexpr (requires(Json & json) { write_field(json, value); }) {
     Json json;
     write_field(json, value);
@@ -124,19 +146,7 @@ Json json_of(const T& value, Unset unset = Unset::left_out) {
   } else if constexpr (kIsOptional<T>) {
     return value ? json_of<Json>(*value, unset) : Json(nullptr);
   } else if constexpr (HasFields<T>) {
-    Json object = Json::object();
-    each_field(
-        [&]<class F>(const char* name, const F& field) {
-          if constexpr (requires { is_left_out(value, name); }) {
-            if (is_left_out(value, name)) return;
-          }
-          if constexpr (kIsOptional<F>) {
-            if (!field && unset == Unset::left_out) return;
-          }
-          if constexpr (!kIsCallback<F>) object[name] = json_of<Json>(field, unset);
-        },
-        value);
-    return object;
+    return fields_json<Json>(value, unset);
   } else if constexpr (requires { typename T::mapped_type; }) {
     Json object = Json::object();
     for (const auto& [key, member] : value) {

@@ -336,7 +336,7 @@ std::string Experiment::key() const {
 }
 
 std::string to_json(const Result& result) {
-  Json json = json_of<Json>(result);
+  Json json = fields_json<Json>(result);
   json["task"] = to_string(result.task);  // Its meaning is in the settings.
   return json_text(json);
 }
