@@ -111,5 +111,37 @@ class Precompile(unittest.TestCase):
         self.assertEqual(self.said_of("from torch.utils import cpp_extension")[1], "")
 
 
+class Hopeless(unittest.TestCase):
+    """Which faults are not tried again with PyTorch's own headers."""
+
+    @classmethod
+    def setUpClass(cls):
+        names = {}
+        with open(os.path.join(SCRIPTS, "quick_build.py"), encoding="utf-8") as file:
+            exec(compile(file.read(), "quick_build.py", "exec"), names)
+        cls.is_hopeless = staticmethod(names["is_hopeless"])
+
+    def test_what_no_header_mends(self):
+        for log in ("main.cpp:9:1: error: redefinition of \u2018PyObject* PyInit_e()\u2019",
+                    "ptxas error   : Entry function '_Z1fv' uses too much shared data (0x11040 bytes)",
+                    'cuda.cu(3): error: class "uint3" has no member "w"'):  # fmt: skip
+            self.assertTrue(self.is_hopeless(log, ""), log)
+
+    def test_what_a_header_may_mend(self):
+        for log in ("ptxas fatal   : Unresolved extern function '_Z3absf'",
+                    'cuda.cu(3): error: class "at::Tensor" has no member "w"',
+                    "main.cpp:9:1: error: redefinition of 'int f()'"):  # fmt: skip
+            self.assertFalse(self.is_hopeless(log, ""), log)
+
+    def test_a_function_that_is_bound_and_never_named_else(self):
+        log = "main.cpp:4:9: error: \u2018f\u2019 was not declared in this scope; did you mean g?"
+        bound = 'm.def("f", torch::wrap_pybind_function(f), "f");\n'
+        self.assertTrue(self.is_hopeless(log, "int g();\n" + bound))
+        # With PyTorch's headers it may be declared by these.
+        for source in ("torch::Other f(torch::Other x);\n", "using namespace at;\n",
+                       "using at::g;\n", "MACRO(f)\n"):  # fmt: skip
+            self.assertFalse(self.is_hopeless(log, source + bound), source)
+
+
 if __name__ == "__main__":
     unittest.main()

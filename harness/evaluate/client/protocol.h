@@ -36,8 +36,8 @@ inline constexpr double kOpponentCompileSeconds = 600;
 /// At most so many requests to come are announced.
 inline constexpr size_t kMostFilesAhead = 12;
 /// Of one judge at most so many are left to their compilers at a time (StillCompiling): each keeps
-/// processors and memory.
-inline constexpr size_t kMostLeft = 8;
+/// processors and memory. What is begun beyond it the judge would have to drop.
+inline constexpr size_t kMostLeft = 4;
 
 struct EvaluateRequest {
   Question question = {};

@@ -135,12 +135,6 @@ std::unique_ptr<CandidateBuild> RunnerSupply::take_parked(const client::Evaluate
   return found;
 }
 
-bool RunnerSupply::may_park() const {
-  constexpr size_t kFewestParked = 4;
-  const size_t most = one_for_each(kBytesACandidate, device_->snapshot(), client::kMostLeft);
-  return parked_.size() < std::max(most, kFewestParked);
-}
-
 void RunnerSupply::park(std::unique_ptr<CandidateBuild> build) {
   pause();
   measured_author_.clear();

@@ -57,7 +57,7 @@ class RunnerSupply {
   /// Keeps one that compiles on until its request comes again, which take() then finds. Only while
   /// may_park(); one that is not asked for among the next requests is dropped.
   void park(std::unique_ptr<CandidateBuild> build);
-  bool may_park() const;
+  bool may_park() const { return parked_.size() < client::kMostLeft; }
   /// After its trial. `clean`: the runner may serve its author's next candidate.
   void put_back(std::unique_ptr<CandidateBuild> build, bool clean);
 
@@ -103,6 +103,7 @@ class RunnerSupply {
     uint64_t since = 0;  ///< value of requests_ when it was last asked for
   };
   using Clock = std::chrono::steady_clock;
+
   void plan(const client::EvaluateRequest& request);
   void work();
   bool do_step();

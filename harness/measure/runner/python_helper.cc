@@ -165,7 +165,7 @@ Json run_python(const Json& job, PythonPrototype& prototype, const PythonScratch
                          scratch);
   answer_write.reset();
   output_write.reset();
-  // Compilers of candidates to come take the processors that nothing on the device waits for.
+  // A compiler gives way to what runs on the device. Where that waits for it, processors are free.
   constexpr int kLowPriority = 10;
   if (!job.at("meanwhile")) setpriority(PRIO_PROCESS, static_cast<id_t>(child), kLowPriority);
   std::optional<GroupGuard> guard;

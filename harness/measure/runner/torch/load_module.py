@@ -35,7 +35,8 @@ class NoCuda(Exception):
 def build_extensions_once():
     """load_inline() and load() take the library that the same call made in another process, where
     it lies in the folder that they would build in. Beside it is a file that says by what call it
-    was made, or what the compiler said of it: no call is compiled twice in vain. (ninja alone would build again what was made in a folder of another name.)"""
+    was made, or what the compiler said of it: no call is compiled twice in vain. (ninja alone would
+    build again what was made in a folder of another name.)"""
     from torch.utils import cpp_extension
 
     function = "_write_ninja_file_and_build_library"

@@ -115,22 +115,23 @@ class Hopeless(Exception):
 
 
 # Faults of an extension that no header mends: its module is made twice, by load_inline() and by
-# itself; memory that a kernel takes; a fifth part of a vector.
-NO_HEADERS_FAULT = re.compile(r"redefinition of \S*PyObject\s?\* PyInit_|\bptxas (?:error|fatal)\b"
+# itself; a kernel takes too much memory; a vector has no such part.
+NO_HEADERS_FAULT = re.compile(r"redefinition of \S*PyObject\s?\* PyInit_"
+                              r"|\bptxas error\s*: Entry function \S+ uses too much "
                               r'|class "u?(?:char|short|int|long|longlong|float|double)[1-4]" has no'
                               r" member")  # fmt: skip
-BOUND_LINE = re.compile(r"m\.def\(\"(\w+)\", torch::wrap_pybind_function\((\w+)\)")
+BOUND_LINE = re.compile(r'm\.def\("(\w+)", torch::wrap_pybind_function\((\w+)\), "\w+"\);')
 
 
-def is_hopeless(log, folder):
-    """Also where load_inline() is to bind a function that `cpp_sources` do not declare: PyTorch's
-    headers declare none outside of their namespaces."""
+def is_hopeless(log, main):
+    """`main`: main.cpp's text, which load_inline() makes. It may bind a function that the rest of
+    it never names: PyTorch's headers declare none outside of their namespaces."""
     if NO_HEADERS_FAULT.search(log):
         return True
-    source = text_of(os.path.join(folder, "main.cpp"))  # noqa: F821  load_module.py's
     undeclared = set(re.findall(r"error: .(\w+). was not declared in this scope", log))
-    bound = {name for each in BOUND_LINE.findall(source) for name in each}
-    return bool(undeclared & bound) and "using namespace" not in source
+    bound = {name for each in BOUND_LINE.findall(main) for name in each}
+    rest = set(re.findall(r"\w+", BOUND_LINE.sub("", main)))
+    return "using" not in rest and bool((undeclared & bound) - rest)
 
 
 def build_quickly(folder, workers):
@@ -148,7 +149,7 @@ def build_quickly(folder, workers):
     run = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                          text=True, errors="replace")  # fmt: skip
     if run.returncode != 0:
-        if is_hopeless(run.stdout, folder):
+        if is_hopeless(run.stdout, text_of(os.path.join(folder, "main.cpp"))):  # noqa: F821
             raise Hopeless(run.stdout)
         error = re.search(r".*\berror\b:? .*|.*undefined reference.*", run.stdout)
         return error[0].strip()[:200] if error else "it does not compile with kbench's"
