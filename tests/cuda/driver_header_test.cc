@@ -22,6 +22,15 @@ static_assert(offsetof(ExternalMemoryBufferDesc, size) ==
 static_assert(offsetof(ExternalMemoryBufferDesc, flags) ==
               offsetof(CUDA_EXTERNAL_MEMORY_BUFFER_DESC, flags));
 
+static_assert(sizeof(Copy2d) == sizeof(CUDA_MEMCPY2D));
+static_assert(offsetof(Copy2d, from) == offsetof(CUDA_MEMCPY2D, srcDevice));
+static_assert(offsetof(Copy2d, from_pitch) == offsetof(CUDA_MEMCPY2D, srcPitch));
+static_assert(offsetof(Copy2d, to_kind) == offsetof(CUDA_MEMCPY2D, dstMemoryType));
+static_assert(offsetof(Copy2d, to) == offsetof(CUDA_MEMCPY2D, dstDevice));
+static_assert(offsetof(Copy2d, to_pitch) == offsetof(CUDA_MEMCPY2D, dstPitch));
+static_assert(offsetof(Copy2d, width) == offsetof(CUDA_MEMCPY2D, WidthInBytes));
+static_assert(kDeviceMemory == CU_MEMORYTYPE_DEVICE);
+
 static_assert(kSuccess == CUDA_SUCCESS && kInvalidValue == CUDA_ERROR_INVALID_VALUE);
 static_assert(kMemory == CUDA_ERROR_OUT_OF_MEMORY && kNotReady == CUDA_ERROR_NOT_READY);
 static_assert(kIllegalAddress == CUDA_ERROR_ILLEGAL_ADDRESS);
@@ -68,6 +77,7 @@ static_assert(kAlike<decltype(Calls::function_attribute), decltype(&cuFuncGetAtt
 static_assert(kAlike<decltype(Calls::set_function_attribute), decltype(&cuFuncSetAttribute)>);
 static_assert(kAlike<decltype(Calls::launch), decltype(&cuLaunchKernel)>);
 static_assert(kAlike<decltype(Calls::copy), decltype(&cuMemcpyDtoDAsync)>);
+static_assert(kAlike<decltype(Calls::copy_rows), decltype(&cuMemcpy2DAsync)>);
 static_assert(kAlike<decltype(Calls::set_words), decltype(&cuMemsetD32Async)>);
 static_assert(kAlike<decltype(Calls::stream_create), decltype(&cuStreamCreate)>);
 static_assert(kAlike<decltype(Calls::event_create), decltype(&cuEventCreate)>);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <numeric>
 
 #include "tests/cuda/fake_driver.h"
 #include "tests/error_of.h"
@@ -114,6 +115,43 @@ TEST_F(DriverTest, CopiesFromAndToMemoryOfAnotherProcess) {
   driver().close_peer(opened);
   EXPECT_TRUE(fake_.peers.empty());
   EXPECT_THROW(driver().open_peer(PeerHandle{}), DriverError);
+}
+
+TEST_F(DriverTest, CopiesAtEqualDistancesAreOne) {
+  constexpr uint64_t kFrom = 1 << 20, kTo = 2 << 20;
+  std::vector<CopyStep> copies;
+  for (const uint64_t row : {0, 1, 2, 4}) {
+    add_row(copies, {kFrom + row * 512, kTo + row * 1024, 300});
+  }
+  add_row(copies, {kFrom + 5 * 512, kTo + 5 * 1024, 400});
+  ASSERT_EQ(copies.size(), 3u);  // Another distance; other sizes.
+  EXPECT_EQ(copies[0].rows, 3u);
+  EXPECT_EQ(copies[0].from_pitch, 512u);
+  EXPECT_EQ(copies[0].to_pitch, 1024u);
+  // Behind each other, too near, at what is no multiple of 256 bytes.
+  for (const int64_t distance : {-512, 256, 700}) {
+    std::vector<CopyStep> apart = {{kFrom, kTo, 300}};
+    add_row(apart, {kFrom + static_cast<uint64_t>(distance), kTo + 512, 300});
+    EXPECT_EQ(apart.size(), 2u) << distance;
+  }
+}
+
+TEST_F(DriverTest, CopiesRows) {
+  std::vector<uint8_t> theirs(1024), ours(2048);
+  std::iota(theirs.begin(), theirs.end(), 0);
+  const auto at = [](std::vector<uint8_t>& bytes, size_t i) {
+    return reinterpret_cast<uint64_t>(&bytes[i]);
+  };
+  std::vector<CopyStep> copies;
+  for (const size_t row : {0, 1, 2}) {
+    add_row(copies, {at(theirs, 1 + row * 256), at(ours, row * 512), 4});
+  }
+  ASSERT_EQ(copies.size(), 1u);
+  copy_all(driver(), copies, 1);
+  for (size_t i = 0; i < ours.size(); ++i) {
+    const bool copied = i % 512 < 4 && i < 3 * 512;
+    EXPECT_EQ(ours[i], copied ? 1 + i % 512 : 0) << i;
+  }
 }
 
 TEST_F(DriverTest, WaitsUntilOthersLeaveTheDeviceIdle) {

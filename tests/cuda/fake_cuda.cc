@@ -213,6 +213,15 @@ int cuMemcpyDtoDAsync_v2(Pointer to, Pointer from, size_t bytes, Stream) {
     std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
   });
 }
+int cuMemcpy2DAsync_v2(const Copy2d* copy, Stream) {
+  return put("cuMemcpy2DAsync", [rows = *copy] {
+    now_ns += 1000;
+    for (size_t row = 0; row < rows.height; ++row) {
+      std::memcpy(reinterpret_cast<void*>(rows.to + row * rows.to_pitch),
+                  reinterpret_cast<const void*>(rows.from + row * rows.from_pitch), rows.width);
+    }
+  });
+}
 int cuMemsetD32Async(Pointer to, unsigned word, size_t words, Stream) {
   if (allocated.contains(to)) {
     return put("lead", [] {

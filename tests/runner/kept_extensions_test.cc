@@ -46,6 +46,7 @@ TEST_F(KeptExtensionsTest, AreTheLibrariesAndTheirNotes) {
                                     6));
   from_.write("a/a.made_by", "call");
   from_.write("a/main.o", "large");
+  from_.write("c/c.failed", "call\nan error");
   from_.write("b/b.so", "b");
   EXPECT_FALSE(put("source", to_.path()));
   keep("source");
@@ -55,6 +56,7 @@ TEST_F(KeptExtensionsTest, AreTheLibrariesAndTheirNotes) {
                                                      6));
   EXPECT_EQ(text_of(to_.path("a/a.made_by")), "call");
   EXPECT_EQ(text_of(to_.path("b/b.so")), "b");
+  EXPECT_EQ(text_of(to_.path("c/c.failed")), "call\nan error");
   EXPECT_FALSE(fs::exists(to_.path("a/main.o")));
 }
 

@@ -312,6 +312,22 @@ TEST(CallSampling, BothKindsComeInPairsAndNoOrderIsFixed) {
   EXPECT_TRUE(alone_first && several_first);
 }
 
+TEST(CallSampling, NoMoreRunsOfOneCallAreTakenThanDecide) {
+  SecretStream secret(7);
+  const auto samples_alone = [&](double longer_ns) {
+    CallSampling sampling(plan_of(0.01, 100, 8, 1000), std::nullopt, 5, DType::f32, true);
+    for (int now = sampling.next(secret); !sampling.done(); now = sampling.next(secret)) {
+      const int pair = sampling.count() / 2 % 3;  // By 0.1 ms shorter or longer, from pair to pair.
+      const double alone = 1e6 + longer_ns + 0.1e6 * (pair - 1);
+      sampling.add({1e6, now == 1 ? alone : 1e6, 1}, 0);
+    }
+    return sampling.count() - sampling.several().count();
+  };
+  EXPECT_EQ(samples_alone(-0.1e6), 12);  // It is no longer than a call of several, as far as any says.
+  EXPECT_EQ(samples_alone(0.05e6), 32);
+  EXPECT_EQ(samples_alone(0.5e6), 12);
+}
+
 TEST(CallSampling, OfOneCallIsSampling) {
   const CallSampling sampling = sampled(1, {1e6, 1e6}, {0.5e6, 0.5e6});
   EXPECT_EQ(sampling.count(), 8);

@@ -35,6 +35,8 @@ inline constexpr int kMajor = 75, kMinor = 76, kSharedOptIn = 97;
 inline constexpr int kSharedBytes = 1, kMostDynamicShared = 8;
 // CUlimit
 inline constexpr int kPrintfFifo = 1, kMallocHeap = 2, kPersistingL2 = 6;
+// CUmemorytype
+inline constexpr int kDeviceMemory = 2;
 // CUexternalMemoryHandleType, and flags
 inline constexpr int kOpaqueFd = 1;
 inline constexpr unsigned kDedicated = 1, kNonBlockingStream = 1;
@@ -73,6 +75,23 @@ struct PeerHandle {
 /// CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS, the only flag that there is.
 inline constexpr unsigned kPeerAccess = 1;
 
+/// CUDA_MEMCPY2D: rows of bytes, at equal distances.
+struct Copy2d {
+  size_t from_x = 0, from_y = 0;
+  int from_kind = kDeviceMemory;
+  const void* from_host = nullptr;
+  Pointer from = 0;
+  void* from_array = nullptr;
+  size_t from_pitch = 0;
+  size_t to_x = 0, to_y = 0;
+  int to_kind = kDeviceMemory;
+  void* to_host = nullptr;
+  Pointer to = 0;
+  void* to_array = nullptr;
+  size_t to_pitch = 0;
+  size_t width = 0, height = 0;
+};
+
 // clang-format off
 /// The functions: a member's name, the name that the library exports, parameters.
 #define KBENCH_CUDA_CALLS(CALL) \
@@ -102,6 +121,7 @@ inline constexpr unsigned kPeerAccess = 1;
   CALL(launch, "cuLaunchKernel", Function, unsigned, unsigned, unsigned, unsigned, unsigned, \
        unsigned, unsigned, Stream, void**, void**) \
   CALL(copy, "cuMemcpyDtoDAsync_v2", Pointer, Pointer, size_t, Stream) \
+  CALL(copy_rows, "cuMemcpy2DAsync_v2", const Copy2d*, Stream) \
   CALL(set_words, "cuMemsetD32Async", Pointer, unsigned, size_t, Stream) \
   CALL(stream_create, "cuStreamCreate", Stream*, unsigned) \
   CALL(event_create, "cuEventCreate", Event*, unsigned) \

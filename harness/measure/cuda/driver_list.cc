@@ -228,13 +228,44 @@ std::vector<double> DriverList::profile(size_t most, double seconds) {
   return times;
 }
 
+void add_row(std::vector<CopyStep>& copies, const CopyStep& next) {
+  if (copies.empty() || copies.back().bytes != next.bytes) return copies.push_back(next);
+  CopyStep& last = copies.back();
+  const uint64_t before = last.rows - 1;
+  const uint64_t from_pitch = next.from - (last.from + before * last.from_pitch);
+  const uint64_t to_pitch = next.to - (last.to + before * last.to_pitch);
+  // The driver takes distances up to 2^31 bytes, and promises nothing for those that are not
+  // multiples of what it aligns rows to.
+  constexpr uint64_t kMost = uint64_t{1} << 30, kUnit = 256;
+  const auto fits = [&](uint64_t pitch) {
+    return pitch >= next.bytes && pitch <= kMost && pitch % kUnit == 0;
+  };
+  const bool as_before =
+      last.rows == 1 || (from_pitch == last.from_pitch && to_pitch == last.to_pitch);
+  if (!as_before || !fits(from_pitch) || !fits(to_pitch)) return copies.push_back(next);
+  last.from_pitch = from_pitch;
+  last.to_pitch = to_pitch;
+  ++last.rows;
+}
+
 void copy_all(Driver& driver, const std::vector<CopyStep>& copies, double seconds) {
   Driver::State& s = driver.state();
   if (s.hung) throw Error(ErrorCode::kDeviceLost, "CUDA's context has been lost");
   TimedEvent behind(s);
   for (const CopyStep& copy : copies) {
     if (copy.bytes == 0) continue;
-    s.check(s.calls.copy(copy.to, copy.from, copy.bytes, s.stream), "cuMemcpyDtoDAsync");
+    if (copy.rows == 1) {
+      s.check(s.calls.copy(copy.to, copy.from, copy.bytes, s.stream), "cuMemcpyDtoDAsync");
+      continue;
+    }
+    driver::Copy2d rows;
+    rows.from = copy.from;
+    rows.to = copy.to;
+    rows.from_pitch = copy.from_pitch;
+    rows.to_pitch = copy.to_pitch;
+    rows.width = copy.bytes;
+    rows.height = copy.rows;
+    s.check(s.calls.copy_rows(&rows, s.stream), "cuMemcpy2DAsync");
   }
   behind.record();
   behind.wait(seconds);

@@ -16,10 +16,16 @@ struct LaunchStep {
   DriverLaunch launch;
   std::vector<std::byte> parameters;  ///< as the compiler lays them out
 };
-/// A copy of bytes, of copy_all(); the two ranges do not overlap.
+/// A copy of bytes, of copy_all(); or of several rows of so many, at equal distances. The ranges do
+/// not overlap.
 struct CopyStep {
   uint64_t from = 0, to = 0, bytes = 0;
+  uint64_t rows = 1, from_pitch = 0, to_pitch = 0;
 };
+/// Makes `next` a further row of the last copy where it can be one: a thousand copies take the
+/// driver several milliseconds, one of a thousand rows does not. `next` has one row, and lies in the
+/// allocations of the last copy.
+void add_row(std::vector<CopyStep>& copies, const CopyStep& next);
 /// A DriverError of a run, and the step it came from.
 struct StepError {
   DriverError error;

@@ -40,7 +40,7 @@ constexpr double kHostBoundMs = 0.2;
 /// Runs of nothing at the pace of samples; the first wake everything up.
 template <class HandOver>
 std::vector<BracketedRun> hand_overs(HandOver hand_over, int runs) {
-  constexpr int kFirst = 5;
+  constexpr int kFirst = 3;
   constexpr std::chrono::milliseconds kPause(3);
   std::vector<BracketedRun> taken;
   for (int run = 0; run < kFirst + runs; ++run) {
@@ -300,7 +300,7 @@ void Trial::try_lane() {
     lane_ = hand_overs([&] { return sampler_->hand_over(kHarnessSeconds); }, 20);
   }
   if (!from_outside()) return;
-  constexpr int kRuns = 15;
+  constexpr int kRuns = 9;
   const auto median_ns = [](const std::vector<BracketedRun>& runs) {
     std::vector<double> times;
     for (const BracketedRun& run : runs) times.push_back(run.run_ns);
@@ -424,13 +424,13 @@ bool Trial::warm_up() {
 /// Short ones are captured in a CUDA graph, where otherwise Python is what is timed: on both sides
 /// or on neither.
 bool Trial::choose_calls() {
-  constexpr double kBracketNs = 10e6, kShortNs = 2e6;
+  constexpr double kBracketNs = 10e6, kMostNs = 50e6, kShortNs = 2e6;
   constexpr int kRounds = 3, kFirstCalls = 16, kLooks = 3;
   const int most =
       from_outside() ? runner::CallTensors(task()->graph()).calls(memory_.wanted.size()) : 1;
   // As many as fill the opponent's runs where it is a module, too: a candidate that computes
   // several calls as one would have more of them, and the opponent a graph so large that its runs
-  // of one call take longer.
+  // of one call take longer. Of one that is many times slower no more than take it kMostNs.
   const bool twin = opponent_ && opponent_->python();
   double theirs = from_outside() ? sampler_->candidate_run().call_ns() : opponent_ns_;
   double one = twin ? opponent_ns_ : theirs;
@@ -438,7 +438,8 @@ bool Trial::choose_calls() {
   int calls = 0;
   for (int round = 0; round < kRounds; ++round) {
     const double room = round == 0 ? std::min(most, kFirstCalls) : most;
-    const double wanted = std::ceil(kBracketNs / std::max(one, 1.0));
+    const double wanted = std::min(std::ceil(kBracketNs / std::max(one, 1.0)),
+                                   kMostNs / std::max(theirs, 1.0));
     const int fill = static_cast<int>(std::clamp(wanted, 1.0, room));
     const bool is_short =
         std::min(one, theirs) < kShortNs && !context_.device.snapshot().software();
@@ -452,9 +453,8 @@ bool Trial::choose_calls() {
     // long may have loaded kernels, and is short for all that; any may have been disturbed.
     one = theirs = std::numeric_limits<double>::infinity();
     for (int look = 0; look < kLooks; ++look) {
-      if (auto finding = take({}, false)) return refuse(*std::move(finding));
-      theirs = std::min(theirs, sampler_->candidate_run().call_ns());
-      one = twin ? std::min(one, sampler_->opponent_run().call_ns()) : theirs;
+      theirs = std::min(theirs, sampler_->run_candidate({}, run_seconds()).call_ns());
+      one = twin ? std::min(one, sampler_->run_opponent().call_ns()) : theirs;
     }
   }
   if (from_outside() && twin && sampler_->captured() != sampler_->opponent_captured()) {

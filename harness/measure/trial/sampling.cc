@@ -189,12 +189,15 @@ bool CallSampling::done() const {
   return several_.done(wall_of_several_) && (calls_ <= 1 || enough_alone());
 }
 
-/// Six pairs are the fewest that have an interval.
+/// Six pairs are the fewest that have an interval. Where even its upper end, less what a call by
+/// itself can be off, is no longer than a call in runs of several, more samples decide nothing.
 bool CallSampling::enough_alone() const {
   constexpr size_t kFewest = 12, kMost = 32;
   if (alone_.size() < kFewest || alone_.size() % 2 != 0 || several_.count() < 2) return false;
   const Interval call = alone_ns();
-  return alone_.size() >= kMost || lower_alone() || call.high - call.low <= room(call.point);
+  const bool as_short = call.high - room(call.high) <= 1e6 * several_.candidate_ms();
+  return alone_.size() >= kMost || as_short || lower_alone() ||
+         call.high - call.low <= room(call.point);
 }
 
 Interval CallSampling::alone_ns() const {

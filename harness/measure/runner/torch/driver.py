@@ -154,7 +154,20 @@ class DeviceMemory(CudaDriver):  # noqa: F821  kernel_names.py's
         super().__init__()
         self.types = [DTYPES[each["dtype"]] for each in job["calls"][0]["outputs"]]
         self.parameters = [make(each) for each in job["parameters"]]
-        self.inputs = [[make(each) for each in call["inputs"]] for call in job["calls"]]
+        first, *more = [call["inputs"] for call in job["calls"]]
+        later = [self.rows(tensors) for tensors in zip(*more)]
+        self.inputs = [[make(each) for each in first], *map(list, zip(*later))]
+        self.inputs += [[] for _ in range(len(job["calls"]) - len(self.inputs))]  # of no inputs
+
+    @staticmethod
+    def rows(tensors):
+        """Tensors of one type and shape at equal distances, so that one copy writes all. Each has a
+        storage of its own, as if it were made alone."""
+        dtype, shape, size = DTYPES[tensors[0]["dtype"]], tensors[0]["shape"], tensors[0]["bytes"]
+        pitch = -(-size // 512) * 512
+        block = torch.empty(len(tensors) * pitch, dtype=torch.uint8, device=DEVICE)
+        parts = [block[i * pitch : i * pitch + size] for i in range(len(tensors))]
+        return [torch.from_dlpack(each).view(dtype).reshape(shape).data for each in parts]
 
     def places(self, tensors):
         """Handles of allocations, and for each tensor the index of its own and the offset there."""

@@ -28,7 +28,10 @@ constexpr size_t kMostBytes = size_t{64} << 20;      ///< of one source
 constexpr uint64_t kMostKept = uint64_t{512} << 20;  ///< of all sources
 constexpr int kOpenFolder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
-bool is_kept(std::string_view file) { return file.ends_with(".so") || file.ends_with(".made_by"); }
+/// A library, and the notes beside it (load_module.py): which call has made it, or why one fails.
+bool is_kept(std::string_view file) {
+  return file.ends_with(".so") || file.ends_with(".made_by") || file.ends_with(".failed");
+}
 
 /// The names in a folder, without "." and "..".
 std::vector<std::string> names_in(int folder) {

@@ -8,6 +8,10 @@
 
 namespace kbench::runner {
 
+/// Writes a new file in a folder that candidates write to. False if it cannot be written, or the
+/// name is taken.
+bool write_file_in(int folder, const std::string& name, std::string_view bytes);
+
 /// The libraries that one source made in its folder of extensions, where nvcc may take a minute for
 /// them. A source finds its own libraries only, and what was made before any of its code ran on a
 /// device: it learns nothing from earlier runs. All sources together have 512 MiB, and those used
@@ -15,10 +19,6 @@ namespace kbench::runner {
 ///
 /// Candidates write to the folders of extensions, so these are given as descriptors: nothing in
 /// them is reached through a link.
-/// Writes a new file in a folder that candidates write to. False if it cannot be written, or the
-/// name is taken.
-bool write_file_in(int folder, const std::string& name, std::string_view bytes);
-
 class KeptExtensions {
  public:
   /// `folder`: of the user's cache; empty: none are kept. `subject`: all that the libraries depend
@@ -28,8 +28,8 @@ class KeptExtensions {
   /// Copies them into the folder of extensions, in which none of their names may be taken. What was
   /// said when they were made; empty if there are none.
   std::string put_into(int folder) const;
-  /// Keeps the libraries (*.so) in the folder's folders, what says which calls made them, and what
-  /// was said.
+  /// Keeps the libraries (*.so) in the folder's folders, what says which calls made them and which
+  /// failed, and what was said.
   void keep(int folder, const std::string& said) const;
 
  private:

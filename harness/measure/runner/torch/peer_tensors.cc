@@ -12,6 +12,13 @@
 
 namespace kbench::runner {
 
+namespace {
+
+/// The number of the allocation in which a place lies.
+uint64_t allocation_in(const nlohmann::json& place) { return place.at(0).get<uint64_t>(); }
+
+}  // namespace
+
 /// Allocations of another process, opened for as long as this lives.
 class OpenedPeers {
  public:
@@ -38,7 +45,7 @@ class OpenedPeers {
   }
   /// The address of a place: the index of its handle, and bytes from that allocation's start.
   uint64_t address(const nlohmann::json& place, uint64_t bytes) const {
-    const auto index = place.at(0).get<uint64_t>(), offset = place.at(1).get<uint64_t>();
+    const uint64_t index = allocation_in(place), offset = place.at(1).get<uint64_t>();
     if (bytes == 0) return 0;
     if (index >= opened_.size()) throw Error(ErrorCode::kParse, "a place in no allocation");
     const auto& [base, size] = opened_[index];
@@ -85,25 +92,26 @@ PeerTensors::PeerTensors(cuda::Driver& driver, const ImportedMemory& memory, con
     size_t next = 0;
     const auto tensor = [&](int id, uint64_t judges) {
       const auto bytes = static_cast<uint64_t>(graph.stored_type(id).bytes());
-      return Tensor{judges, opened_->address(places.at("places").at(next++), bytes), bytes};
+      const Json& place = places.at("places").at(next++);
+      return Tensor{judges, opened_->address(place, bytes), bytes, allocation_in(place)};
     };
     for (const int id : graph.values_of(Graph::Kind::parameter)) {
       parameters_.push_back(tensor(id, given[static_cast<size_t>(id)]));
     }
     const auto inputs = graph.values_of(Graph::Kind::input);
+    inputs_.resize(inputs.size());
+    outputs_.resize(graph.outputs().size());
     const CallTensors tensors(graph);
     for (int call = 0; call < tensors.calls(wanted.size()); ++call) {
-      inputs_.emplace_back();
       for (size_t i = 0; i < inputs.size(); ++i) {
         const uint64_t judges =
             call == 0 ? given[static_cast<size_t>(inputs[i])] : wanted[tensors.input(call, i)];
-        inputs_.back().push_back(tensor(inputs[i], judges));
+        inputs_[i].push_back(tensor(inputs[i], judges));
       }
-      outputs_.emplace_back();
       for (size_t i = 0; i < graph.outputs().size(); ++i) {
         const uint64_t judges = call == 0 ? first[i] : wanted[tensors.output(call, i)];
         const auto bytes = static_cast<uint64_t>(graph.stored_type(graph.outputs()[i]).bytes());
-        outputs_.back().push_back({judges, 0, bytes});
+        outputs_[i].push_back({judges, 0, bytes});
       }
     }
   });
@@ -118,20 +126,22 @@ PeerTensors::~PeerTensors() {
   }
 }
 
-/// From the judge to the process.
-void PeerTensors::add(const std::vector<Tensor>& tensors, std::vector<cuda::CopyStep>& copies) {
-  for (const Tensor& each : tensors) copies.push_back({each.judges, each.peers, each.bytes});
-}
-
 void PeerTensors::give_parameters(double seconds) {
   std::vector<cuda::CopyStep> copies;
-  add(parameters_, copies);
+  for (const Tensor& each : parameters_) copies.push_back({each.judges, each.peers, each.bytes});
   copy_all(driver_, copies, seconds);
 }
 
 void PeerTensors::give_inputs(int calls, double seconds) {
   std::vector<cuda::CopyStep> copies;
-  for (int call = 0; call < calls; ++call) add(inputs_.at(static_cast<size_t>(call)), copies);
+  for (const std::vector<Tensor>& input : inputs_) {
+    for (size_t call = 0; call < static_cast<size_t>(calls); ++call) {
+      const Tensor& now = input.at(call);
+      const cuda::CopyStep copy{now.judges, now.peers, now.bytes};
+      const bool again = call > 1 && now.allocation == input[call - 1].allocation;
+      again ? add_row(copies, copy) : copies.push_back(copy);
+    }
+  }
   copy_all(driver_, copies, seconds);
 }
 
@@ -140,11 +150,18 @@ PeerTensors::Taken PeerTensors::open_outputs(const Json& places, int calls) {
   try {
     parse([&] {
       taken.opened->open(places.at("handles"));
-      size_t next = 0;
-      for (int call = 0; call < calls; ++call) {
-        for (const Tensor& each : outputs_.at(static_cast<size_t>(call))) {
-          const uint64_t from = taken.opened->address(places.at("places").at(next++), each.bytes);
-          taken.copies.push_back({from, each.judges, each.bytes});
+      const size_t each_call = outputs_.size();
+      for (size_t i = 0; i < each_call; ++i) {
+        uint64_t before = 0;  // the allocation of the call before
+        for (size_t call = 0; call < static_cast<size_t>(calls); ++call) {
+          const Tensor& output = outputs_[i].at(call);
+          const Json& place = places.at("places").at(call * each_call + i);
+          const cuda::CopyStep copy{taken.opened->address(place, output.bytes), output.judges,
+                                    output.bytes};
+          const uint64_t allocation = allocation_in(place);
+          const bool again = call > 1 && allocation == before;
+          again ? add_row(taken.copies, copy) : taken.copies.push_back(copy);
+          before = allocation;
         }
       }
     });
@@ -166,8 +183,8 @@ void PeerTensors::take(const Json& places, int calls, bool stays, double seconds
   }
   std::vector<cuda::CopyStep> copies = taken_[calls].copies;
   // Not of later calls: an opponent reads those next, and must not get what this one made of them.
-  for (const Tensor& each : inputs_.front()) {
-    copies.push_back({each.peers, each.judges, each.bytes});
+  for (const std::vector<Tensor>& input : inputs_) {
+    copies.push_back({input.front().peers, input.front().judges, input.front().bytes});
   }
   copy_all(driver_, copies, seconds);
   if (!stays) taken_.erase(calls);  // Memory that it frees is not free before it is closed here.

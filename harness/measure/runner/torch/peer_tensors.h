@@ -41,6 +41,7 @@ class PeerTensors {
  private:
   struct Tensor {
     uint64_t judges = 0, peers = 0, bytes = 0;  ///< two addresses; peers' 0 where it may vary
+    uint64_t allocation = 0;                    ///< that of the process, by its number
   };
 
   /// Outputs of so many calls, where the process leaves them.
@@ -50,13 +51,14 @@ class PeerTensors {
   };
 
   Taken open_outputs(const nlohmann::json& places, int calls);
-  static void add(const std::vector<Tensor>& tensors, std::vector<cuda::CopyStep>& copies);
 
   cuda::Driver& driver_;
   std::unique_ptr<OpenedPeers> opened_;  ///< of the parameters and inputs
   std::map<int, Taken> taken_;           ///< by the number of calls, of one and of several
   std::vector<Tensor> parameters_;
-  std::vector<std::vector<Tensor>> inputs_, outputs_;  ///< by call
+  /// By the tensor's number, then by call. Those of all calls but the first lie in one allocation
+  /// of the judge's.
+  std::vector<std::vector<Tensor>> inputs_, outputs_;
 };
 
 }  // namespace kbench::runner
