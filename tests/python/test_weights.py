@@ -64,7 +64,7 @@ class Weights(unittest.TestCase):
         self.weights = {name: torch.randn(shape, device=DRIVER.DEVICE).to(DRIVER.DTYPES[dtype])
                         for name, shape in shapes.items()}  # fmt: skip
         job = {"source": TOP + textwrap.dedent(text), "init_inputs": init, "dtype": dtype,
-               "variables": {}, "parameters": [{"name": name} for name in shapes],
+               "variables": {}, "scalars": [], "parameters": [{"name": name} for name in shapes],
                "calls": [{"outputs": [], "inputs": []}]}  # fmt: skip
         x = torch.zeros(2, 3, device=DRIVER.DEVICE, dtype=DRIVER.DTYPES[dtype])
         memory = types.SimpleNamespace(parameters=list(self.weights.values()), inputs=[[x]])

@@ -323,7 +323,8 @@ TEST(CallSampling, NoMoreRunsOfOneCallAreTakenThanDecide) {
     }
     return sampling.count() - sampling.several().count();
   };
-  EXPECT_EQ(samples_alone(-0.1e6), 12);  // It is no longer than a call of several, as far as any says.
+  EXPECT_EQ(samples_alone(-0.1e6),
+            12);  // It is no longer than a call of several, as far as any says.
   EXPECT_EQ(samples_alone(0.05e6), 32);
   EXPECT_EQ(samples_alone(0.5e6), 12);
 }

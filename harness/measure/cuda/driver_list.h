@@ -23,8 +23,8 @@ struct CopyStep {
   uint64_t rows = 1, from_pitch = 0, to_pitch = 0;
 };
 /// Makes `next` a further row of the last copy where it can be one: a thousand copies take the
-/// driver several milliseconds, one of a thousand rows does not. `next` has one row, and lies in the
-/// allocations of the last copy.
+/// driver several milliseconds, one of a thousand rows does not. `next` has one row, and lies in
+/// the allocations of the last copy.
 void add_row(std::vector<CopyStep>& copies, const CopyStep& next);
 /// A DriverError of a run, and the step it came from.
 struct StepError {

@@ -103,6 +103,7 @@ class Judge {
   std::optional<SlabStore> store_;
   RunnerSupply supply_;
   Opponents opponents_;
+  HandOver hand_over_;
   std::optional<Roofline> roofline_;
   std::optional<process::HostLock> lock_;  ///< held while a candidate is on the device
   std::optional<Workspace> workspace_;
@@ -192,6 +193,7 @@ TrialContext Judge::trial_context(const std::stop_token& cancelled, const std::s
           .cancelled = cancelled,
           .clock = *clock_,
           .opponents = opponents_,
+          .hand_over = hand_over_,
           .roofline = roofline_,
           .total = total,
           .others = others};

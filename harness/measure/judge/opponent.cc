@@ -113,7 +113,6 @@ void OpponentRunner::prepare(RunnerSupply& supply, const TaskAt& key, const std:
     build_->ask_other(request);
   } else {
     build_ = supply.take_beside(request);
-    hand_over_ns = 0;
   }
   key_ = key;
   way_ = way;

@@ -41,8 +41,6 @@ class OpponentRunner {
   void drop();
 
   RunnerProcess& runner() { return build_->runner(); }
-  /// Of its process, where the candidate's times are taken from outside, too; 0: not measured yet.
-  double hand_over_ns = 0;
   /// Output `i` of a call.
   vulkan::Region output(int call, size_t i) const;
   /// "PyTorch 2.11.0, torch.compile"

@@ -198,11 +198,6 @@ BracketedRun Sampler::run_opponent(double seconds) {
   }
 }
 
-BracketedRun Sampler::opponent_hand_over(double seconds) {
-  bool captured = false;
-  return run(opponent_->runner(), {.empty = true, .seconds = seconds}, captured);
-}
-
 BracketedRun Sampler::hand_over(double seconds) {
   at_candidate_ = true;
   bool captured = false;

@@ -104,9 +104,8 @@ class Sampler {
   /// One run of the candidate alone, by the same hand-over. A candidate that the validation layer
   /// objects to arrives as a runner::Refused that is thrown.
   BracketedRun run_candidate(const runner::Pass& pass, double seconds);
-  /// Hands the device over to the candidate's lane, or the opponent's, and runs nothing there.
+  /// Hands the device over to the candidate's lane, and runs nothing there.
   BracketedRun hand_over(double seconds);
-  BracketedRun opponent_hand_over(double seconds);
   /// What hand-overs take where times are taken around them, nanoseconds: it is taken off from now
   /// on, and half of a run at most.
   void take_off(double candidates_ns, double opponents_ns) {

@@ -38,8 +38,8 @@ constexpr double kBusyShare = 0.1;
 constexpr double kHostBoundMs = 0.2;
 
 /// Runs of nothing at the pace of samples; the first wake everything up.
-template <class HandOver>
-std::vector<BracketedRun> hand_overs(HandOver hand_over, int runs) {
+template <class HandOverOnce>
+std::vector<BracketedRun> hand_overs(HandOverOnce hand_over, int runs) {
   constexpr int kFirst = 3;
   constexpr std::chrono::milliseconds kPause(3);
   std::vector<BracketedRun> taken;
@@ -296,25 +296,19 @@ void Trial::wait_turn() {
 /// Measures the hand-over of a candidate that Vulkan does not launch, before any of its code has
 /// run, while its runner is trusted.
 void Trial::try_lane() {
-  if (built_.launched_by == runner::RunnerKind::cuda) {
-    lane_ = hand_overs([&] { return sampler_->hand_over(kHarnessSeconds); }, 20);
-  }
-  if (!from_outside()) return;
-  constexpr int kRuns = 9;
-  const auto median_ns = [](const std::vector<BracketedRun>& runs) {
-    std::vector<double> times;
-    for (const BracketedRun& run : runs) times.push_back(run.run_ns);
-    return median(std::move(times));
+  const auto measured = [&](int runs) {
+    return hand_overs([&] { return sampler_->hand_over(kHarnessSeconds); }, runs);
   };
-  const double candidates_ns =
-      median_ns(hand_overs([&] { return sampler_->hand_over(kHarnessSeconds); }, kRuns));
-  if (opponent_ && opponent_->python() && opponent_->hand_over_ns == 0) {
-    sampler_->set_opponent(opponent_, /*own_clock=*/false);
-    opponent_->hand_over_ns =
-        median_ns(hand_overs([&] { return sampler_->opponent_hand_over(kHarnessSeconds); }, kRuns));
+  if (built_.launched_by == runner::RunnerKind::cuda) lane_ = measured(20);
+  if (!from_outside()) return;
+  HandOver& hand_over = context_.hand_over;
+  if (!hand_over.known()) context_.supply.quiet();
+  if (!hand_over.certain()) {
+    std::vector<double> times;
+    for (const BracketedRun& run : measured(15)) times.push_back(run.run_ns);
+    hand_over.add(std::move(times));
   }
-  sampler_->set_opponent(nullptr, false);
-  sampler_->take_off(candidates_ns, 0);
+  sampler_->take_off(hand_over.ns(), 0);
 }
 
 std::vector<Watched> Trial::watched(bool with_setup) const {
@@ -438,8 +432,8 @@ bool Trial::choose_calls() {
   int calls = 0;
   for (int round = 0; round < kRounds; ++round) {
     const double room = round == 0 ? std::min(most, kFirstCalls) : most;
-    const double wanted = std::min(std::ceil(kBracketNs / std::max(one, 1.0)),
-                                   kMostNs / std::max(theirs, 1.0));
+    const double wanted =
+        std::min(std::ceil(kBracketNs / std::max(one, 1.0)), kMostNs / std::max(theirs, 1.0));
     const int fill = static_cast<int>(std::clamp(wanted, 1.0, room));
     const bool is_short =
         std::min(one, theirs) < kShortNs && !context_.device.snapshot().software();
@@ -513,10 +507,7 @@ void Trial::attach_opponent(const std::string& way) {
   if (!known.empty()) {
     throw RunnerFailure{RunnerFailure::Kind::timeout, ErrorCode::kTimeout, known};
   }
-  const double hand_over_ns = opponent_->hand_over_ns;
   opponent_->prepare(context_.supply, build_.key(), way);
-  // Of a new process in a failed one's place it can no longer be measured.
-  if (opponent_->hand_over_ns == 0) opponent_->hand_over_ns = hand_over_ns;
   try {
     opponent_->attach(context_.store, *task(), from_outside() ? &built_ : nullptr, memory_.slab);
   } catch (const Error& error) {
@@ -543,9 +534,9 @@ void Trial::attach_opponent() {
 double Trial::time_opponent(const std::string& way, int runs) {
   if (opponent_->way() != way) attach_opponent(way);
   sampler_->set_opponent(opponent_, /*own_clock=*/opponent_->python() && !from_outside());
-  // The trusted process's hand-over counts for both: equal ones then cancel.
+  // That of both processes: equal ones cancel.
   if (opponent_->python()) {
-    sampler_->take_off(opponent_->hand_over_ns, opponent_->hand_over_ns);
+    sampler_->take_off(context_.hand_over.ns(), context_.hand_over.ns());
   }
   try {
     sampler_->run_opponent(client::kOpponentCompileSeconds);

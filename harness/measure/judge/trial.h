@@ -15,6 +15,7 @@
 #include "harness/measure/judge/candidate_build.h"
 #include "harness/measure/judge/checks.h"
 #include "harness/measure/judge/failure_verdict.h"
+#include "harness/measure/judge/hand_over.h"
 #include "harness/measure/judge/opponent.h"
 #include "harness/measure/judge/runner_process.h"
 #include "harness/measure/judge/runner_supply.h"
@@ -48,6 +49,7 @@ struct TrialContext {
   std::stop_token cancelled;  ///< ends waiting for it
   trial::ClockWatch& clock;
   Opponents& opponents;
+  HandOver& hand_over;
   std::optional<Roofline>& roofline;  ///< of the device; measured when it is first needed
   process::Deadline& total;           ///< of all trials of the request
   /// Once requested, others wait: what compiles long is left to it (client::StillCompiling).

@@ -378,14 +378,15 @@ class Model:
             write_over(own[index][1], value)  # noqa: F821
 
     def arguments(self, module, tensors):
-        """What forward() takes: inputs in order, and the task's variables by the names of its other
-        parameters. One that has a default keeps it."""
+        """What forward() takes: inputs in order, the task's variables by the names of its other
+        parameters, and for those of other names the scalars that KernelBench's forward() takes. One
+        that has a default keeps it."""
         parameters = list(inspect.signature(module.forward).parameters.values())
         taken = [each for each in parameters
                  if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]  # fmt: skip
         if len(taken) <= len(tensors):
             return tensors
-        left, result = list(tensors), []
+        left, scalars, result = list(tensors), list(self.job["scalars"]), []
         for each in taken:
             of_task = each.name in self.variables
             if left and not of_task:
@@ -394,6 +395,8 @@ class Model:
                 result.append(each.default)
             elif of_task:
                 result.append(self.variables[each.name])
+            elif scalars:
+                result.append(scalars.pop(0))
         return result
 
     def try_to_capture(self, count):

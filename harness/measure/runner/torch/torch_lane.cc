@@ -170,7 +170,11 @@ Json torch_task(const TorchModule& module, const TaskAt& at) {
                {"dtype", name_of(at.dtype)}};
   Json& variables = task["variables"] = Json::object();
   for (const auto& [name, value] : variables_of(at)) variables[name] = python_value(value);
-  for (const auto& [name, value] : forward_scalars(at.task)) variables[name] = python_value(value);
+  Json& scalars = task["scalars"] = Json::array();
+  for (const auto& [name, value] : forward_scalars(at.task)) {
+    variables[name] = python_value(value);
+    scalars.push_back(python_value(value));
+  }
   return task;
 }
 

@@ -66,7 +66,7 @@ class TorchLane : public Lane {
   std::vector<Diagnostic> notes_;     ///< on extensions that were built since
   double build_s_ = 0;                ///< what that took
   std::optional<Refused> not_built_;  ///< why the last one was not
-  bool looked_idle_ = false;  ///< whether others have work on the device is known
+  bool looked_idle_ = false;          ///< whether others have work on the device is known
   bool others_busy_ = false;  ///< before the candidate's code ran: wait_idle() is of no use then
 };
 
