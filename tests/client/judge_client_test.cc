@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "harness/evaluate/client/device_list.h"
-#include "harness/evaluate/client/protocol.h"
+#include "harness/measure/judge_protocol/protocol.h"
 #include "kbench/error.h"
 #include "kbench/evaluate.h"
 #include "tests/error_of.h"
@@ -57,7 +57,7 @@ class FakeJudge : public ::testing::Test {
   void judge(const std::string& script) {
     vulkan::DeviceSnapshot snapshot;
     snapshot.name = "a fake device";
-    be(say("hello", client::to_json(snapshot)) + "while read -r job; do\n" + script + "\ndone\n");
+    be(say("hello", judge::to_json(snapshot)) + "while read -r job; do\n" + script + "\ndone\n");
   }
   Result evaluate_with(const std::string& script) {
     judge(script);
@@ -134,7 +134,7 @@ TEST_F(FakeJudge, IsStartedForTheDeviceAndGetsTheWholeRequest) {
   evaluate_with("printf '%s\\n' \"$job\" >>jobs\n" + answer(passed()));
   EXPECT_THAT(lines_of("starts"), ElementsAre("judge-process a fake validate"));
   ASSERT_THAT(lines_of("jobs"), SizeIs(1));
-  const client::EvaluateRequest request = client::request_from_json(lines_of("jobs")[0]);
+  const judge::EvaluateRequest request = judge::request_from_json(lines_of("jobs")[0]);
   EXPECT_EQ(request.question.candidate.path, a_file("candidate.yaml"));
   EXPECT_FALSE(request.question.check);
   EXPECT_FALSE(request.more);
@@ -155,8 +155,8 @@ TEST_F(FakeJudge, StaysFromOneEvaluationToTheNext) {
   }
   EXPECT_EQ(starts(), 1u);
   ASSERT_THAT(lines_of("jobs"), SizeIs(2));
-  const client::EvaluateRequest first = client::request_from_json(lines_of("jobs")[0]);
-  const client::EvaluateRequest second = client::request_from_json(lines_of("jobs")[1]);
+  const judge::EvaluateRequest first = judge::request_from_json(lines_of("jobs")[0]);
+  const judge::EvaluateRequest second = judge::request_from_json(lines_of("jobs")[1]);
   EXPECT_FALSE(first.question.check);
   EXPECT_TRUE(first.more);
   EXPECT_EQ(second.question.candidate.path, a_file("second.yaml"));
@@ -194,7 +194,7 @@ TEST_F(FakeJudge, HasNamedTheTaskOfAHarnessErrorWhereItKnewIt) {
   known.candidate = "set/of_a_task.py";
   const std::string named = say("named", to_json(known));
   const std::string lacking =
-      say("error", client::to_json(Error(ErrorCode::kOutOfMemory, "cannot allocate 8194 MiB")));
+      say("error", judge::to_json(Error(ErrorCode::kOutOfMemory, "cannot allocate 8194 MiB")));
   for (const std::string& end : {lacking, std::string("kill -SEGV $$\n")}) {
     const Result result = evaluate_with(named + "echo 'stage compile' >&3\n" + end);
     EXPECT_EQ(result.verdict, Verdict::harness_error);
@@ -305,7 +305,7 @@ TEST_F(FakeJudge, IsStartedAnewAfterNonsense) {
 
 TEST_F(FakeJudge, WhatIsWrongWithTheOptionsIsThrown) {
   const Error sent(ErrorCode::kInvalidArgument, Location{"file.yaml", 3, 7}, "no such variable");
-  judge("echo 'stage load' >&3\n" + say("error", client::to_json(sent)) + answer(passed()));
+  judge("echo 'stage load' >&3\n" + say("error", judge::to_json(sent)) + answer(passed()));
   JudgeProcess process(where_);
   const Error e =
       error_of([&] { process.evaluate(about(a_file("candidate.yaml")), observer_, {}); });
@@ -316,14 +316,14 @@ TEST_F(FakeJudge, WhatIsWrongWithTheOptionsIsThrown) {
 
 TEST_F(FakeJudge, WhatElseItThrowsIsTheHarnesss) {
   const Result result =
-      evaluate_with(say("error", client::to_json(Error(ErrorCode::kInternal, "said so"))));
+      evaluate_with(say("error", judge::to_json(Error(ErrorCode::kInternal, "said so"))));
   EXPECT_EQ(result.verdict, Verdict::harness_error);
   EXPECT_EQ(result.message, "said so");
 }
 
 TEST_F(FakeJudge, WithoutTheDeviceSaysWhatIsWrongWithIt) {
   const Error error =
-      error_with(say("error", client::to_json(Error(ErrorCode::kNotFound, "no such device"))));
+      error_with(say("error", judge::to_json(Error(ErrorCode::kNotFound, "no such device"))));
   EXPECT_EQ(error.code(), ErrorCode::kNotFound);
   EXPECT_STREQ(error.what(), "no such device");
 }
@@ -350,7 +350,7 @@ TEST_F(FakeJudge, ThatIsNotThereIsNamed) {
 TEST_F(FakeJudge, ListsDevicesInAProcessOfItsOwn) {
   vulkan::DeviceSnapshot snapshot;
   snapshot.name = "a fake device";
-  be(say("devices", client::to_json(std::vector{snapshot})));
+  be(say("devices", judge::to_json(std::vector{snapshot})));
   const auto list = client::list_snapshots(where_.program);
   ASSERT_THAT(list, SizeIs(1));
   EXPECT_EQ(list[0].name, "a fake device");
@@ -397,9 +397,9 @@ TEST_F(FakeJudge, GetsACandidateFromMemory) {
   EXPECT_EQ(evaluate(about(source), where_).verdict, Verdict::passed);
   EXPECT_EQ(evaluate(about(source, /*check=*/true), where_).verdict, Verdict::passed);
   ASSERT_THAT(lines_of("jobs"), SizeIs(2));
-  EXPECT_EQ(client::request_from_json(lines_of("jobs")[0]).question.candidate, source);
-  EXPECT_FALSE(client::request_from_json(lines_of("jobs")[0]).question.check);
-  EXPECT_TRUE(client::request_from_json(lines_of("jobs")[1]).question.check);
+  EXPECT_EQ(judge::request_from_json(lines_of("jobs")[0]).question.candidate, source);
+  EXPECT_FALSE(judge::request_from_json(lines_of("jobs")[0]).question.check);
+  EXPECT_TRUE(judge::request_from_json(lines_of("jobs")[1]).question.check);
 }
 
 TEST_F(FakeJudge, IsKilledWhenTheCallerHasHadEnough) {
@@ -444,7 +444,7 @@ TEST_F(FakeJudge, GoesOnAfterCancelling) {
 TEST_F(FakeJudge, ThatCompilesIsLeftOnceOthersWait) {
   judge("echo 'stage compile' >&3\nread -r told\necho \"$told\" >>told\necho 'later begun' >&3");
   client::JudgeClient client(where_.program, "", false);
-  client::EvaluateRequest request;
+  judge::EvaluateRequest request;
   request.question.candidate = a_file("candidate.yaml");
   std::atomic<bool> compiling = false;
   request.others = [&] { return compiling.load(); };
@@ -453,7 +453,7 @@ TEST_F(FakeJudge, ThatCompilesIsLeftOnceOthersWait) {
     try {
       client.run(request, {.on_stage = on_stage});
       FAIL() << "it was waited for";
-    } catch (const client::StillCompiling& still) {
+    } catch (const judge::StillCompiling& still) {
       EXPECT_TRUE(still.begun);
     }
   }
@@ -481,7 +481,7 @@ std::map<std::string, std::string> large_candidate(size_t bytes = size_t{8} << 2
 }
 
 TEST_F(FakeJudge, ThatTakesNoRequestIsNotWaitedForOnceCancelled) {
-  be(say("hello", client::to_json(vulkan::DeviceSnapshot())) + kSilent);
+  be(say("hello", judge::to_json(vulkan::DeviceSnapshot())) + kSilent);
   std::stop_source enough;
   std::jthread caller([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
@@ -493,7 +493,7 @@ TEST_F(FakeJudge, ThatTakesNoRequestIsNotWaitedForOnceCancelled) {
 }
 
 TEST_F(FakeJudge, ThatTakesNoRequestHasTheLimitsOfAllOthers) {
-  be(say("hello", client::to_json(vulkan::DeviceSnapshot())) + kSilent);
+  be(say("hello", judge::to_json(vulkan::DeviceSnapshot())) + kSilent);
   asked_.limits.total_seconds = -448.5;
   asked_.limits.compile_seconds = 0;
   const auto begin = std::chrono::steady_clock::now();
@@ -507,7 +507,7 @@ TEST_F(FakeJudge, ThatReadsSlowlyGetsTheWholeRequest) {
   const CandidateSource source{large_candidate(/*bytes=*/600000)};  // A socket holds less.
   EXPECT_EQ(evaluate(about(source), where_).verdict, Verdict::passed);
   ASSERT_THAT(lines_of("jobs"), SizeIs(1));
-  EXPECT_EQ(client::request_from_json(lines_of("jobs")[0]).question.candidate, source);
+  EXPECT_EQ(judge::request_from_json(lines_of("jobs")[0]).question.candidate, source);
 }
 
 TEST_F(FakeJudge, IsNotSharedWithAForkOfTheCaller) {
@@ -534,9 +534,9 @@ TEST_F(FakeJudge, TellsHowFarItIs) {
   const Progress sent{14, {0.5, 1.5, 2.5}, 0.25};
   std::vector<Progress> told;
   observer_.on_progress = [&](const Progress& p) { told.push_back(p); };
-  evaluate_with("printf '%s\\n' \"$job\" >>jobs\n" + say("progress", client::to_json(sent)) +
+  evaluate_with("printf '%s\\n' \"$job\" >>jobs\n" + say("progress", judge::to_json(sent)) +
                 answer(passed()));
-  EXPECT_TRUE(client::request_from_json(lines_of("jobs").at(0)).progress);
+  EXPECT_TRUE(judge::request_from_json(lines_of("jobs").at(0)).progress);
   ASSERT_THAT(told, SizeIs(1));
   EXPECT_EQ(told[0].samples, 14);
   EXPECT_EQ(told[0].speedup.high, 2.5);

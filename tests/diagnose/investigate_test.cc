@@ -43,9 +43,9 @@ class Investigate : public ::testing::Test {
     return options;
   }
 
-  static client::EvaluateRequest asking(const std::string& file,
-                                        const diagnose::InvestigateOptions& options) {
-    client::EvaluateRequest request{.question = options.question, .more = true};
+  static judge::EvaluateRequest asking(const std::string& file,
+                                       const diagnose::InvestigateOptions& options) {
+    judge::EvaluateRequest request{.question = options.question, .more = true};
     request.question.candidate = file;
     return request;
   }
@@ -264,7 +264,7 @@ TEST_F(Investigate, AnInspectionOfTooMuchIsRefused) {
   folder_.write("candidate.yaml",
                 testing::one_kernel("level1/19", {"x", "output"}, "batch_size * dim",
                                     "if (i < KB_batch_size * KB_dim) b1[i] = b0[i];"));
-  client::EvaluateRequest request = asking(folder_.path("candidate.yaml"), options());
+  judge::EvaluateRequest request = asking(folder_.path("candidate.yaml"), options());
   request.question.overrides = {{"dim", int64_t{1 << 16}}};
   request.inspect_seed = 1;
   const Error e = error_of([&] { judge_->run(request); });

@@ -1,5 +1,6 @@
 // Lines of the protocol between processes.
-#include "harness/evaluate/client/protocol.h"
+#include "harness/measure/judge_protocol/findings.h"
+#include "harness/measure/judge_protocol/protocol.h"
 #include "tests/fuzz/fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -7,26 +8,26 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size > fuzz::kMostBytes) return 0;
   const std::string line = fuzz::text_of(data, size);
   fuzz::succeeds([&] {
-    const std::string once = to_json(client::request_from_json(line));
-    fuzz::promise(to_json(client::request_from_json(once)) == once,
+    const std::string once = to_json(judge::request_from_json(line));
+    fuzz::promise(to_json(judge::request_from_json(once)) == once,
                   "a request survives its own line");
   });
   fuzz::succeeds([&] {
-    const std::string once = client::to_json(client::error_from_json(line));
-    fuzz::promise(client::to_json(client::error_from_json(once)) == once,
+    const std::string once = judge::to_json(judge::error_from_json(line));
+    fuzz::promise(judge::to_json(judge::error_from_json(once)) == once,
                   "an error survives its own line");
   });
   fuzz::succeeds([&] {
-    const std::string once = client::to_json(client::snapshots_from_json(line));
-    fuzz::promise(client::to_json(client::snapshots_from_json(once)) == once,
+    const std::string once = judge::to_json(judge::snapshots_from_json(line));
+    fuzz::promise(judge::to_json(judge::snapshots_from_json(once)) == once,
                   "devices survive their own line");
   });
-  fuzz::succeeds([&] { client::snapshot_from_json(line); });
+  fuzz::succeeds([&] { judge::snapshot_from_json(line); });
   fuzz::succeeds([&] {
-    const std::string once = client::to_json(client::inspection_from_json(line));
-    fuzz::promise(client::to_json(client::inspection_from_json(once)) == once,
+    const std::string once = judge::to_json(judge::inspection_from_json(line));
+    fuzz::promise(judge::to_json(judge::inspection_from_json(once)) == once,
                   "an inspection survives its own line");
   });
-  fuzz::succeeds([&] { client::to_json(client::step_times_from_json(line)); });
+  fuzz::succeeds([&] { judge::to_json(judge::step_times_from_json(line)); });
   return 0;
 }

@@ -128,7 +128,7 @@ TEST_F(RunTest, MeasuresAWinnerAgainThatWasChosenAmongSeveral) {
 
   RunOptions three = options(plan({"racer"}, 3), {racer(speedups)});
   std::vector<std::string> authors, told;
-  evaluator_->on_judge = [&](const client::EvaluateRequest& request, Result&) {
+  evaluator_->on_judge = [&](const judge::EvaluateRequest& request, Result&) {
     authors.push_back(request.question.candidate.author);
   };
   three.on_confirmed = [&](const Result& result, size_t done, size_t all) {
@@ -151,7 +151,7 @@ TEST_F(RunTest, MeasuresAWinnerAgainThatWasChosenAmongSeveral) {
 
 TEST_F(RunTest, MeasuresAWinnerAgainOnceMoreWhereThatFailedThroughNoFaultOfIts) {
   RunOptions first = options(plan({"racer"}, 2), {racer({"1.2", "1.5"})});
-  evaluator_->on_judge = [&](const client::EvaluateRequest& request, Result& result) {
+  evaluator_->on_judge = [&](const judge::EvaluateRequest& request, Result& result) {
     if (request.question.candidate.author.empty()) result.verdict = Verdict::harness_error;
   };
   EXPECT_TRUE(run(std::move(first)).complete());
@@ -166,7 +166,7 @@ TEST_F(RunTest, MeasuresNoWinnerAgainOnceItIsInterrupted) {
   std::stop_source interrupt;
   RunOptions one = options(plan({"racer"}, 2), {racer({"1.2", "1.5"})});
   one.interrupt = interrupt.get_token();
-  evaluator_->on_judge = [&](const client::EvaluateRequest&, Result& result) {
+  evaluator_->on_judge = [&](const judge::EvaluateRequest&, Result& result) {
     if (result.speedup.point == 1.5) interrupt.request_stop();
   };
   EXPECT_EQ(run(std::move(one)).status.confirmed, 0);
@@ -452,7 +452,7 @@ TEST_F(RunTest, ADeviceGetsToKnowWhichCandidatesFollow) {
   fast.members[0].connections = 3;
   std::vector<std::string> judged;
   std::vector<std::vector<CandidateSource>> next;
-  evaluator_->on_judge = [&](const client::EvaluateRequest& asked, Result&) {
+  evaluator_->on_judge = [&](const judge::EvaluateRequest& asked, Result&) {
     EXPECT_EQ(asked.question.candidate.author, "m");
     EXPECT_TRUE(asked.more);
     judged.push_back(asked.question.candidate.path);

@@ -91,7 +91,7 @@ class ScriptedModel : public Model {
 class FakeEvaluator : public generate::RunEvaluator {
  public:
   explicit FakeEvaluator(double seconds = 0) : seconds_(seconds) {}
-  Result judge(const JudgeRequest& request, client::EvaluateRequest asked) override {
+  Result judge(const JudgeRequest& request, judge::EvaluateRequest asked) override {
     if (seconds_ > 0) std::this_thread::sleep_for(std::chrono::duration<double>(seconds_));
     EXPECT_TRUE(std::filesystem::exists(asked.question.candidate.path))
         << asked.question.candidate.path;
@@ -102,7 +102,7 @@ class FakeEvaluator : public generate::RunEvaluator {
   }
   std::string trouble() override { return lost ? "it fell off the bus" : ""; }
   // A run judges steps of chains, and nothing else.
-  Result run(const client::EvaluateRequest&, const std::function<void(const char*)>&,
+  Result run(const judge::EvaluateRequest&, const std::function<void(const char*)>&,
              const std::stop_token&) override {
     ADD_FAILURE();
     return {};
@@ -136,7 +136,7 @@ class FakeEvaluator : public generate::RunEvaluator {
   }
   int judged = 0;
   std::atomic<bool> lost = false;  ///< the device, for good
-  std::function<void(const client::EvaluateRequest&, Result&)> on_judge;
+  std::function<void(const judge::EvaluateRequest&, Result&)> on_judge;
 
  private:
   double seconds_;

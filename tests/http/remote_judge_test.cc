@@ -18,8 +18,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::RunningService;
 
-client::EvaluateRequest wanted() {
-  client::EvaluateRequest request;
+judge::EvaluateRequest wanted() {
+  judge::EvaluateRequest request;
   request.question.candidate = CandidateSource(
       {{"candidate.yaml", "kbench: 1\ntask: level1/19\n"}, {"k.spv", std::string("\0\xff", 2)}});
   request.question.candidate.author = "me";
@@ -49,12 +49,12 @@ TEST(RemoteJudge, AsksForThatWhichItWasAskedFor) {
   const auto judge = judge_of(service);
   EXPECT_EQ(judge->snapshot().name, "Fake");
   std::vector<std::string> stages;
-  const client::EvaluateRequest request = wanted();
+  const judge::EvaluateRequest request = wanted();
   const Result result =
       judge->run(request, [&](const char* stage) { stages.emplace_back(stage); }, {});
   EXPECT_EQ(result.verdict, Verdict::passed);
   ASSERT_EQ(service.asked.list().size(), 1u);
-  client::EvaluateRequest seen = service.asked.list().front().second;
+  judge::EvaluateRequest seen = service.asked.list().front().second;
   seen.more = request.more;
   EXPECT_EQ(to_json(seen), to_json(request));
 }
@@ -68,7 +68,7 @@ TEST(RemoteJudge, LeavesUsualLimitsToTheServer) {
                                             .host_bytes = int64_t{1} << 30};
   RunningService service(std::move(options));
   service.gate.open();
-  client::EvaluateRequest request = wanted();
+  judge::EvaluateRequest request = wanted();
   request.question.limits = {};
   request.question.limits.total_seconds += 4 * request.question.plan.max_seconds;
   judge_of(service)->run(request, {}, {});
@@ -92,7 +92,7 @@ TEST(RemoteJudge, SendsTheFilesOfACandidateOnDisk) {
   std::ofstream(folder / "secret.txt") << "not of this candidate\n";
   RunningService service;
   service.gate.open();
-  client::EvaluateRequest request;
+  judge::EvaluateRequest request;
   request.question.candidate = (folder / "relu.yaml").string();
   judge_of(service)->run(request, {}, {});
   ASSERT_EQ(service.asked.list().size(), 1u);
@@ -120,7 +120,7 @@ TEST(RemoteJudge, CancelsThereWhatIsCancelledHere) {
 
 TEST(RemoteJudge, SaysWhatTheServerFindsWrong) {
   RunningService service;
-  client::EvaluateRequest request = wanted();
+  judge::EvaluateRequest request = wanted();
   request.question.limits.total_seconds = 1e5;
   const Error e = error_of([&] { judge_of(service)->run(request, {}, {}); });
   EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);

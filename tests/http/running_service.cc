@@ -8,7 +8,7 @@ RunningService::RunningService(ServiceOptions options, int devices) {
   std::vector<std::unique_ptr<queue::QueueJudge>> judges;
   for (int i = 0; i < devices; ++i) {
     auto judge = std::make_unique<queue::testing::FakeJudge>("Fake", asked);
-    judge->on_run = [this](const client::EvaluateRequest&, const std::stop_token& stop) {
+    judge->on_run = [this](const judge::EvaluateRequest&, const std::stop_token& stop) {
       gate.pass(stop);
     };
     snapshots_.push_back(judge->snapshot());

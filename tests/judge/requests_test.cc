@@ -13,7 +13,7 @@
 #include <string>
 #include <thread>
 
-#include "harness/evaluate/client/protocol.h"
+#include "harness/measure/judge_protocol/protocol.h"
 #include "harness/measure/process/channel.h"
 #include "libkbench/base/files.h"
 
@@ -52,7 +52,7 @@ TEST(Requests, AreTakenLineByLineWhateverTheirLength) {
     while (!last.cancelled.stop_requested()) usleep(1000);
     return 0;
   });
-  const std::string text = "one\n" + large + "\nthree\n" + client::kCancelLine + "\n";
+  const std::string text = "one\n" + large + "\nthree\n" + judge::kCancelLine + "\n";
   write_all(ours.get(), text, "a socket");
   int status = 0;
   ASSERT_EQ(waitpid(judge, &status, 0), judge);

@@ -47,15 +47,15 @@ class RunnerSupplyTest : public vulkan::DeviceTest {
     source.author = author;
     return source;
   }
-  static client::EvaluateRequest request_of(const CandidateSource& candidate) {
-    client::EvaluateRequest request;
+  static judge::EvaluateRequest request_of(const CandidateSource& candidate) {
+    judge::EvaluateRequest request;
     request.question.candidate = candidate;
     request.question.preset = "smoke";
     request.more = true;
     return request;
   }
   /// Takes it and makes its task the present one, as a trial does.
-  std::unique_ptr<CandidateBuild> begin_trial(const client::EvaluateRequest& request) {
+  std::unique_ptr<CandidateBuild> begin_trial(const judge::EvaluateRequest& request) {
     auto build = supply_->take(request);
     runner::Refused refused;
     EXPECT_TRUE(build->loaded(refused)) << refused.message;
@@ -90,9 +90,9 @@ class RunnerSupplyTest : public vulkan::DeviceTest {
 TEST_F(RunnerSupplyTest, NextCandidatesAndTasksAreReady) {
   const CandidateSource same = candidate("same.yaml", "level1/19"),
                         other = candidate("other.yaml", "level1/20");
-  client::EvaluateRequest measured = request_of(candidate("now.yaml", "level1/19"));
+  judge::EvaluateRequest measured = request_of(candidate("now.yaml", "level1/19"));
   measured.next_files = {same, other};
-  client::EvaluateRequest next = request_of(same);
+  judge::EvaluateRequest next = request_of(same);
   next.next_files = {other};
   auto build = begin_trial(measured);
   const TaskMemory& present = *supply_->task();
@@ -127,7 +127,7 @@ TEST_F(RunnerSupplyTest, ARunnerIsHandedOnWithinOneAuthor) {
   // Another author, nobody's candidates, and one that asks for it have a fresh one.
   EXPECT_NE(judge(candidate("b.yaml", "level1/19", "b"), true, 0), runner);
   EXPECT_NE(judge(candidate("c.yaml", "level1/19"), true, 0), runner);
-  client::EvaluateRequest fresh = request_of(first);
+  judge::EvaluateRequest fresh = request_of(first);
   fresh.question.rule.fresh_runners = true;
   auto build = begin_trial(fresh);
   EXPECT_NE(build->runner().id(), runner);
@@ -150,7 +150,7 @@ TEST_F(RunnerSupplyTest, ARunnerThatIsHandedOnKeepsTheMemoryItHasImported) {
 }
 
 TEST_F(RunnerSupplyTest, RoomIsMadeOfWhatCandidatesToComeHaveImported) {
-  client::EvaluateRequest measured = request_of(candidate("now.yaml", "level1/19"));
+  judge::EvaluateRequest measured = request_of(candidate("now.yaml", "level1/19"));
   const CandidateSource next = candidate("next.yaml", "level1/19");
   measured.next_files = {next};
   supply_->put_back(begin_trial(measured), false);
@@ -180,7 +180,7 @@ TEST_F(RunnerSupplyTest, WithoutHandingOnEveryRunnerIsFresh) {
 }
 
 TEST_F(RunnerSupplyTest, AnUnannouncedRequestIsBegunAnew) {
-  client::EvaluateRequest measured = request_of(candidate("now.yaml", "level1/19"));
+  judge::EvaluateRequest measured = request_of(candidate("now.yaml", "level1/19"));
   measured.next_files = {candidate("next.yaml", "level1/20")};
   const auto build = begin_trial(measured);
   supply_->enter(Phase::running, measured);
@@ -194,7 +194,7 @@ TEST_F(RunnerSupplyTest, AnUnannouncedRequestIsBegunAnew) {
 }
 
 TEST_F(RunnerSupplyTest, ALostBaselineIsMadeAnewWithItsTask) {
-  const client::EvaluateRequest request = request_of(candidate("now.yaml", "level1/19"));
+  const judge::EvaluateRequest request = request_of(candidate("now.yaml", "level1/19"));
   supply_->put_back(begin_trial(request), false);
   const pid_t before = supply_->baseline().runner().id();
   supply_->drop_baseline();

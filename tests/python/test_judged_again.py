@@ -3,12 +3,15 @@
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import types
 import unittest
 import unittest.mock
+
+import needs
 
 BENCHMARKS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../benchmarks")
 SCRIPT = os.path.join(BENCHMARKS, "judged_again.py")
@@ -112,6 +115,7 @@ class Selection(unittest.TestCase):
 
 class Packing(unittest.TestCase):
     def test_files_and_their_programs_from_git(self):
+        needs.need(shutil.which("git"), "git")
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         folder, packed = os.path.join(scratch.name, "git"), os.path.join(scratch.name, "pack")

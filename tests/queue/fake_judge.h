@@ -17,18 +17,18 @@ namespace kbench::queue::testing {
 /// What a fake judge was asked, by all of a test.
 class Asked {
  public:
-  void add(const std::string& device, client::EvaluateRequest request) {
+  void add(const std::string& device, judge::EvaluateRequest request) {
     const std::lock_guard lock(mutex_);
     list_.emplace_back(device, std::move(request));
   }
-  std::vector<std::pair<std::string, client::EvaluateRequest>> list() {
+  std::vector<std::pair<std::string, judge::EvaluateRequest>> list() {
     const std::lock_guard lock(mutex_);
     return list_;
   }
 
  private:
   std::mutex mutex_;
-  std::vector<std::pair<std::string, client::EvaluateRequest>> list_;
+  std::vector<std::pair<std::string, judge::EvaluateRequest>> list_;
 };
 
 /// Passes everything at once; what it is told otherwise, by the candidate's path, it does.
@@ -36,7 +36,7 @@ class FakeJudge : public QueueJudge {
  public:
   FakeJudge(std::string name, Asked& asked) : asked_(asked) { snapshot_.name = std::move(name); }
 
-  Result run(const client::EvaluateRequest& request,
+  Result run(const judge::EvaluateRequest& request,
              const std::function<void(const char*)>& on_stage,
              const std::stop_token& stop) override {
     asked_.add(snapshot_.name, request);
@@ -57,8 +57,8 @@ class FakeJudge : public QueueJudge {
   const vulkan::DeviceSnapshot& snapshot() override { return snapshot_; }
   void be_software() { snapshot_.type = VK_PHYSICAL_DEVICE_TYPE_CPU; }
 
-  std::function<void(const client::EvaluateRequest&, const std::stop_token&)> on_run;
-  std::function<Verdict(const client::EvaluateRequest&)> verdict;
+  std::function<void(const judge::EvaluateRequest&, const std::stop_token&)> on_run;
+  std::function<Verdict(const judge::EvaluateRequest&)> verdict;
   std::function<std::string()> trouble_now;
 
  private:

@@ -117,7 +117,7 @@ class SlowCompiler : public QueueTest {
       if (stop.stop_requested()) throw Cancelled();
       const bool slow = request.question.candidate.path.starts_with("slow");
       if (slow && !ready && request.others && request.others()) {
-        throw client::StillCompiling{begun};
+        throw judge::StillCompiling{begun};
       }
       if (hold) gate.pass(stop);
     };
@@ -189,12 +189,12 @@ TEST_F(SlowCompiler, LetsItsOwnAuthorsOthersGoFirstOnAGpu) {
 TEST_F(SlowCompiler, NoMoreAreBegunBesideAsManyAsAJudgeTakes) {
   start(/*begun=*/true);
   std::vector<std::pair<std::string, std::string>> candidates;
-  for (size_t i = 0; i < client::kMostLeft; ++i) {
+  for (size_t i = 0; i < judge::kMostLeft; ++i) {
     candidates.emplace_back("slow " + std::to_string(i), "");
   }
   candidates.emplace_back("one more", "");
   add_all(candidates);
-  while (asked().size() < 5 * client::kMostLeft) std::this_thread::yield();  // In turn.
+  while (asked().size() < 5 * judge::kMostLeft) std::this_thread::yield();  // In turn.
   EXPECT_THAT(asked(), ::testing::Not(::testing::Contains("one more")));
   ready = true;
   queue().wait();
@@ -306,7 +306,7 @@ TEST_F(QueueTest, WorkReplacesAnEvaluationAndKnowsWhatFollows) {
   for (size_t i = 0; i < jobs.size(); ++i) {
     jobs[i].request.question.candidate = std::to_string(i);
     jobs[i].on_outcome = [&outcomes, i](Outcome outcome) { outcomes[i] = std::move(outcome); };
-    jobs[i].work = [&next, i](QueueJudge& judge, const client::EvaluateRequest& request) {
+    jobs[i].work = [&next, i](QueueJudge& judge, const judge::EvaluateRequest& request) {
       EXPECT_EQ(judge.snapshot().name, "a");
       EXPECT_EQ(request.question.candidate.path, std::to_string(i));
       next.push_back(request.next_files.size());
@@ -375,7 +375,7 @@ TEST_F(QueueTest, HandsOnWhatIsWrongWithTheOptionsAndGoesOn) {
 
 /// A device that is gone for good once it has run this candidate.
 void die_of(FakeJudge& judge, const std::string& file, std::atomic<bool>& dead) {
-  judge.verdict = [&dead, file](const client::EvaluateRequest& request) {
+  judge.verdict = [&dead, file](const judge::EvaluateRequest& request) {
     if (request.question.candidate.path == file) dead = true;
     return dead ? Verdict::device_lost : Verdict::passed;
   };
@@ -427,7 +427,7 @@ TEST_F(QueueTest, ThatLosesAllDevicesEndsTheRestAsNobodysFault) {
 }
 
 TEST_F(QueueTest, KeepsADeviceThatACandidateLostAndThatIsBack) {
-  judge("a").verdict = [](const client::EvaluateRequest& request) {
+  judge("a").verdict = [](const judge::EvaluateRequest& request) {
     return request.question.candidate.path == "bad" ? Verdict::device_lost : Verdict::passed;
   };
   add("bad"), add("good");

@@ -169,7 +169,7 @@ TEST_F(ServeTest, PassesOnWhatALineSays) {
   EXPECT_EQ(client.read().at("result").at("device"), "GPU one");
   const auto asked = asked_.list();
   ASSERT_EQ(asked.size(), 2u);
-  const client::EvaluateRequest &first = asked[0].second, &second = asked[1].second;
+  const judge::EvaluateRequest &first = asked[0].second, &second = asked[1].second;
   EXPECT_EQ(first.question.candidate.path, folder_ / "relu.yaml");
   EXPECT_EQ(first.question.preset, "smoke");
   EXPECT_EQ(first.question.overrides, (Variables{{"dim", int64_t{65}}}));

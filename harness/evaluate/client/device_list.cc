@@ -49,8 +49,8 @@ std::vector<vulkan::DeviceSnapshot> list_snapshots(const std::string& program, d
   process::Deadline deadline(seconds);
   for (;;) {
     const auto line = lister.read_line(kLookEvery);
-    if (line && line->first == "devices") return snapshots_from_json(line->second);
-    if (line && line->first == "error") throw error_from_json(line->second);
+    if (line && line->first == "devices") return judge::snapshots_from_json(line->second);
+    if (line && line->first == "error") throw judge::error_from_json(line->second);
     if (!line && lister.ended()) {
       const process::Exit exit = lister.process().finish(std::chrono::milliseconds(2000));
       throw Error(ErrorCode::kInternal,

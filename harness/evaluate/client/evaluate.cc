@@ -17,7 +17,7 @@ namespace {
 /// `more`: other questions will follow, for which runners are started ahead.
 Result ask(client::JudgeClient& judge, const Question& question, const Observer& observer,
            bool more, const std::stop_token& stop) {
-  client::EvaluateRequest request{.question = question, .more = more};
+  judge::EvaluateRequest request{.question = question, .more = more};
   request.progress = observer.on_progress != nullptr;
   return judge.run(request, observer, nullptr, stop);
 }

@@ -60,7 +60,7 @@ LineProcess::LineProcess(const std::string& program, const std::vector<std::stri
   spawn.program = program;
   spawn.arguments = arguments;
   spawn.descriptors = {{input_theirs.get(), STDIN_FILENO},
-                       {answers_theirs.get(), kAnswerDescriptor}};
+                       {answers_theirs.get(), judge::kAnswerDescriptor}};
   process_ = std::make_unique<process::ChildProcess>(spawn);
   input_ = std::move(input_ours);
   answers_ = std::move(answers_ours);
@@ -130,12 +130,12 @@ void JudgeClient::start(const std::stop_token& stop) {
     expect_wanted(stop);
     const auto line = judge->read_line(kLookEvery);
     if (line && line->first == "hello") {
-      snapshot_ = snapshot_from_json(line->second);
+      snapshot_ = judge::snapshot_from_json(line->second);
       judge_ = std::move(judge);
       ++starts_;
       return;
     }
-    if (line && line->first == "error") throw error_from_json(line->second);
+    if (line && line->first == "error") throw judge::error_from_json(line->second);
     if (line) message = "kbench's judge says '" + line->first + "'; is it another version?";
     if (message.empty() && judge->ended()) {
       const Exit exit = judge->process().finish(std::chrono::milliseconds(2000));
@@ -163,19 +163,20 @@ struct JudgeClient::Outcome {
   std::optional<Result> result;
   std::optional<Error> error;
   std::optional<Result> named;  ///< the candidate, its task and the device, once they are known
-  Findings findings;
+  judge::Findings findings;
   Verdict verdict = Verdict::harness_error;  ///< if there is neither result nor exception
   std::string message;
   std::string stage = "start";  ///< the last one begun
   double queued_s = 0;          ///< waited for the device; counts in no limit
   bool retry = false;           ///< not the candidate's fault, and worth a second try
-  std::exception_ptr thrown;  ///< by a callback; or Cancelled after a stop request, StillCompiling
+  std::exception_ptr
+      thrown;  ///< by a callback; or Cancelled after a stop request, judge::StillCompiling
 
   bool touched() const { return stage != "start"; }
 };
 
-JudgeClient::Outcome JudgeClient::run_once(const EvaluateRequest& request, const Observer& observer,
-                                           const std::stop_token& stop) {
+JudgeClient::Outcome JudgeClient::run_once(const judge::EvaluateRequest& request,
+                                           const Observer& observer, const std::stop_token& stop) {
   Outcome outcome;
   // Callbacks may throw. A judge in the middle of its answer cannot serve the next request.
   const auto call = [&](const auto& callback) {
@@ -194,25 +195,25 @@ JudgeClient::Outcome JudgeClient::run_once(const EvaluateRequest& request, const
   const Limits& limits = request.question.limits;
   const auto ways = static_cast<double>(request.question.opponent.ways.size());
   Deadline deadline(2 * (limits.total_seconds + limits.extension_seconds()) + kJudgeSeconds +
-                    ways * kOpponentCompileSeconds);
+                    ways * judge::kOpponentCompileSeconds);
   judge_->send_line(to_json(request));
   std::optional<Deadline> cancelling;
   bool told_of_others = false;
   try {
     for (auto looked = Clock::now();;) {
       if (stop.stop_requested() && !cancelling) {
-        judge_->send_line(kCancelLine);
+        judge_->send_line(judge::kCancelLine);
         cancelling.emplace(kCancelSeconds);
       }
       if (cancelling && cancelling->passed()) break;
       if (!told_of_others && request.others && request.others()) {
-        judge_->send_line(kOthersLine);
+        judge_->send_line(judge::kOthersLine);
         told_of_others = true;
       }
       const auto line = judge_->read_line(kLookEvery);
       const auto now = Clock::now();
       const std::chrono::duration<double> step = now - std::exchange(looked, now);
-      if (outcome.stage == kQueueStage) {
+      if (outcome.stage == judge::kQueueStage) {
         outcome.queued_s += step.count();
         deadline.leave_out(now);
       }
@@ -237,23 +238,23 @@ JudgeClient::Outcome JudgeClient::run_once(const EvaluateRequest& request, const
         const auto& tell = observer.on_stage;
         if (tell && !call([&] { tell(outcome.stage.c_str()); })) return outcome;
       } else if (line->first == "progress") {
-        const Progress progress = progress_from_json(line->second);
+        const Progress progress = judge::progress_from_json(line->second);
         const auto& tell = observer.on_progress;
         if (tell && !call([&] { tell(progress); })) return outcome;
       } else if (line->first == "named") {
         outcome.named = unchecked_result(line->second);
       } else if (line->first == "inspection") {
-        outcome.findings.inspection = inspection_from_json(line->second);
+        outcome.findings.inspection = judge::inspection_from_json(line->second);
       } else if (line->first == "profile") {
-        outcome.findings.times = step_times_from_json(line->second);
+        outcome.findings.times = judge::step_times_from_json(line->second);
       } else if (line->first == "result") {
         outcome.result = unchecked_result(line->second);  // What was looked at was not measured.
         return outcome;
       } else if (line->first == "error") {
-        outcome.error = error_from_json(line->second);
+        outcome.error = judge::error_from_json(line->second);
         return outcome;
       } else if (line->first == "later" && told_of_others) {
-        outcome.thrown = std::make_exception_ptr(StillCompiling{line->second == "begun"});
+        outcome.thrown = std::make_exception_ptr(judge::StillCompiling{line->second == "begun"});
         return outcome;
       } else {
         throw Error(ErrorCode::kParse,
@@ -274,8 +275,8 @@ JudgeClient::Outcome JudgeClient::run_once(const EvaluateRequest& request, const
   return outcome;
 }
 
-Result JudgeClient::run(const EvaluateRequest& request, const Observer& observer,
-                        Findings* findings, const std::stop_token& stop) {
+Result JudgeClient::run(const judge::EvaluateRequest& request, const Observer& observer,
+                        judge::Findings* findings, const std::stop_token& stop) {
   const auto begin = std::chrono::steady_clock::now();
   expect_wanted(stop);
   Outcome outcome;

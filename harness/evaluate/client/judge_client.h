@@ -11,7 +11,8 @@
 #include <string>
 #include <utility>
 
-#include "harness/evaluate/client/protocol.h"
+#include "harness/measure/judge_protocol/findings.h"
+#include "harness/measure/judge_protocol/protocol.h"
 #include "harness/measure/process/child_process.h"
 #include "harness/measure/vulkan/snapshot.h"
 #include "kbench/result.h"
@@ -59,20 +60,20 @@ class JudgeClient {
   const vulkan::DeviceSnapshot& snapshot();
   /// Starts a judge unless one is running. Throws as snapshot() does.
   void make_ready();
-  /// Throws only for what is wrong with the question, what the observer throws, StillCompiling
-  /// where the request lets it, and Cancelled; all other failures are results. `findings` receives
-  /// the details that the request asks for. When `stop` is requested the judge is told; if it does
-  /// not answer within a second, as when its driver hangs, it is killed, and the next run starts
-  /// another.
-  Result run(const EvaluateRequest& request, const Observer& observer = {},
-             Findings* findings = nullptr, const std::stop_token& stop = {});
+  /// Throws only for what is wrong with the question, what the observer throws,
+  /// judge::StillCompiling where the request lets it, and Cancelled; all other failures are
+  /// results. `findings` receives the details that the request asks for. When `stop` is requested
+  /// the judge is told; if it does not answer within a second, as when its driver hangs, it is
+  /// killed, and the next run starts another.
+  Result run(const judge::EvaluateRequest& request, const Observer& observer = {},
+             judge::Findings* findings = nullptr, const std::stop_token& stop = {});
   /// How often a judge was started in place of one that had ended. Any thread may ask.
   uint64_t restarts() const { return std::max<uint64_t>(starts_, 1) - 1; }
 
  private:
   struct Outcome;
   void start(const std::stop_token& stop = {});
-  Outcome run_once(const EvaluateRequest& request, const Observer& observer,
+  Outcome run_once(const judge::EvaluateRequest& request, const Observer& observer,
                    const std::stop_token& stop);
 
   std::string program_, device_;

@@ -24,9 +24,9 @@ int64_t output_elements(const Graph& graph) {
 /// Why the graph is too large to be run; empty if it is not.
 std::string too_much(const Graph& graph) {
   const int64_t elements = output_elements(graph);
-  if (elements > client::kMostInspected) {
+  if (elements > judge::kMostInspected) {
     return "its outputs have " + std::to_string(elements) + " elements, and at most " +
-           std::to_string(client::kMostInspected) + " can be looked at";
+           std::to_string(judge::kMostInspected) + " can be looked at";
   }
   if (graph.flops() > kMostFlops || reference_peak_bytes(graph, Precision::f64) > kMostBytes) {
     return "the reference on the CPU takes too long or too much memory for it";
@@ -41,7 +41,7 @@ bool element_equal(const Tensor& a, const Tensor& b, int64_t i) {
 }
 
 /// The elements that were written. Bools and small integers may equal the fill by chance.
-std::vector<char> written_of(const client::Inspection::Output& output) {
+std::vector<char> written_of(const judge::Inspection::Output& output) {
   std::vector<char> written(static_cast<size_t>(output.got.elements()), 1);
   if (output.got.dtype() == DType::boolean) return written;
   for (int64_t i = 0; i < output.got.elements(); ++i) {
@@ -66,7 +66,7 @@ int64_t Look::elements() const {
 
 int64_t Look::racing() const {
   int64_t racing = 0;
-  for (const client::Inspection::Output& output : inspection.outputs) {
+  for (const judge::Inspection::Output& output : inspection.outputs) {
     for (int64_t i = 0; i < output.again.elements(); ++i) {
       racing += element_equal(output.again, output.repeated, i) ? 0 : 1;
     }
@@ -75,12 +75,12 @@ int64_t Look::racing() const {
 }
 
 const Tensor& Look::got(size_t output) const {
-  const client::Inspection::Output& seen = inspection.outputs.at(output);
+  const judge::Inspection::Output& seen = inspection.outputs.at(output);
   return second_run ? seen.again : seen.got;
 }
 
 Compared Look::compared(size_t output, double relative) const {
-  const client::Inspection::Output& seen = inspection.outputs.at(output);
+  const judge::Inspection::Output& seen = inspection.outputs.at(output);
   const Tensor& other = second_run ? seen.got : seen.again;
   return {got(output).shape(),
           values_of(got(output)),
@@ -113,12 +113,12 @@ std::optional<Look> Looker::look(const TaskAt& at) {
   for (const std::string& name : graph.variables_read()) {
     look.variables[name] = graph.variables().find(name)->second;
   }
-  client::EvaluateRequest request{.question = question_, .more = true};
+  judge::EvaluateRequest request{.question = question_, .more = true};
   request.question.preset = at.preset;
   request.question.overrides = at.variables;
   request.question.dtype = at.dtype;
   request.inspect_seed = seed_;
-  client::Findings findings;
+  judge::Findings findings;
   ++looks_;
   const Result result = judge_.run(request, {}, &findings);
   look.verdict = result.verdict;
@@ -131,7 +131,7 @@ std::optional<Look> Looker::look(const TaskAt& at) {
   if (look.failed()) return look;
   for (const bool second : {false, true}) {
     for (size_t i = 0; i < look.expected.size(); ++i) {
-      const client::Inspection::Output& output = look.inspection.outputs.at(i);
+      const judge::Inspection::Output& output = look.inspection.outputs.at(i);
       Comparison found = compare(second ? output.again : output.got, look.expected[i], bounds,
                                  question_.rule.tolerance);
       if (!second) {

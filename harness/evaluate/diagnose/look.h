@@ -10,6 +10,7 @@
 
 #include "harness/evaluate/client/judge_client.h"
 #include "harness/evaluate/diagnose/error_pattern.h"
+#include "harness/measure/judge_protocol/findings.h"
 #include "kbench/evaluate.h"
 #include "kbench/graph.h"
 #include "kbench/reference.h"
@@ -37,7 +38,7 @@ struct Look : TaskAt {
   std::string message;
   NamedTensors given;            ///< inputs and parameters
   std::vector<Tensor> expected;  ///< float64; empty if the candidate did not run
-  client::Inspection inspection;
+  judge::Inspection inspection;
   bool second_run = false;  ///< the first was right, and what failed is the second
 
   bool ran() const { return !expected.empty(); }

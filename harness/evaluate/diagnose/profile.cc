@@ -110,12 +110,12 @@ std::vector<StepProfile> gathered(const std::vector<StepProfile>& launches,
 
 void profile(client::JudgeClient& judge, const std::string& candidate_file,
              const Question& question, const std::string& preset, int runs, Evidence& evidence) {
-  client::EvaluateRequest request{.question = question, .more = true};
+  judge::EvaluateRequest request{.question = question, .more = true};
   request.question.candidate = candidate_file;
   request.question.preset = preset;
   request.question.recorded.reset();
   request.profile_runs = runs;
-  client::Findings findings;
+  judge::Findings findings;
   judge.run(request, {}, &findings);
   if (!findings.times) return;
   const Candidate candidate = load_candidate(candidate_file);

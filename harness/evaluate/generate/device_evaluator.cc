@@ -52,7 +52,7 @@ Question at_sizes_of(const JudgeRequest& request, Question how, CandidateSource 
   return how;
 }
 
-Result DeviceEvaluator::judge(const JudgeRequest& request, client::EvaluateRequest asked) {
+Result DeviceEvaluator::judge(const JudgeRequest& request, judge::EvaluateRequest asked) {
   asked.question = at_sizes_of(request, how_, std::move(asked.question.candidate));
   Result result = (request.quick ? small_ : judge_).run(asked);
   // Messages name files as the model did; and a run's folder may be moved.
@@ -99,7 +99,7 @@ class EpisodeEvaluator {
   EpisodeEvaluator(const EpisodeEvaluator&) = delete;
 
   Result judge(const JudgeRequest& request) {
-    client::EvaluateRequest asked{.more = true};
+    judge::EvaluateRequest asked{.more = true};
     asked.question.candidate = write_files(request);
     Result result = evaluator_.judge(request, std::move(asked));
     result.candidate = "candidate.yaml";

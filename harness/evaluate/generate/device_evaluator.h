@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "harness/evaluate/client/judge_client.h"
-#include "harness/evaluate/client/protocol.h"
 #include "harness/evaluate/queue/queue.h"
+#include "harness/measure/judge_protocol/protocol.h"
 #include "kbench/baseline.h"
 #include "kbench/episode.h"
 #include "kbench/evaluate.h"
@@ -23,7 +23,7 @@ class RunEvaluator : public queue::QueueJudge {
  public:
   /// `asked`: the candidate, on disk, and those that follow it; the rest of its question is
   /// replaced by the evaluator's own at the sizes of `request`. Throws only if that is wrong.
-  virtual Result judge(const JudgeRequest& request, client::EvaluateRequest asked) = 0;
+  virtual Result judge(const JudgeRequest& request, judge::EvaluateRequest asked) = 0;
   virtual Evidence investigate(const JudgeRequest&, const std::string& /*file*/, const Result&) {
     return {};
   }
@@ -43,12 +43,12 @@ class DeviceEvaluator : public RunEvaluator {
 
   const vulkan::DeviceSnapshot& snapshot() override { return judge_.snapshot(); }
   std::string trouble() override { return queue::trouble_with(judge_); }
-  Result run(const client::EvaluateRequest& request,
+  Result run(const judge::EvaluateRequest& request,
              const std::function<void(const char*)>& on_stage,
              const std::stop_token& stop) override {
     return judge_.run(request, {.on_stage = on_stage}, nullptr, stop);
   }
-  Result judge(const JudgeRequest& request, client::EvaluateRequest asked) override;
+  Result judge(const JudgeRequest& request, judge::EvaluateRequest asked) override;
   Evidence investigate(const JudgeRequest& request, const std::string& file,
                        const Result& result) override;
 
@@ -68,12 +68,12 @@ class QueueEvaluator : public RunEvaluator {
 
   const vulkan::DeviceSnapshot& snapshot() override { return judge_->snapshot(); }
   std::string trouble() override { return judge_->trouble(); }
-  Result run(const client::EvaluateRequest& request,
+  Result run(const judge::EvaluateRequest& request,
              const std::function<void(const char*)>& on_stage,
              const std::stop_token& stop) override {
     return judge_->run(request, on_stage, stop);
   }
-  Result judge(const JudgeRequest& request, client::EvaluateRequest asked) override {
+  Result judge(const JudgeRequest& request, judge::EvaluateRequest asked) override {
     asked.question = at_sizes_of(request, how_, std::move(asked.question.candidate));
     return judge_->run(asked, {}, {});
   }

@@ -39,13 +39,13 @@ class Run {
   void queue_step(std::shared_ptr<Waiting> waiting);
   /// Takes the step in the device's thread, unless it was taken already. Throws Cancelled where
   /// nothing more is to be judged.
-  Result step_on(RunEvaluator& evaluator, Waiting& waiting, const client::EvaluateRequest& asked);
+  Result step_on(RunEvaluator& evaluator, Waiting& waiting, const judge::EvaluateRequest& asked);
   void take_outcome(const std::shared_ptr<Waiting>& waiting, const queue::Outcome& outcome);
   void guarded(const std::function<void()>& work);
   /// Measures winners again that were chosen among several measurements and were not yet.
   void confirm_winners();
   Result confirmed_on(RunEvaluator& evaluator, const Attempt& winner,
-                      const client::EvaluateRequest& asked);
+                      const judge::EvaluateRequest& asked);
 
   std::unique_ptr<Chain> begin(uint32_t number);
   /// Replays a chain's attempts from the files; returns its next answer if that is recorded.

@@ -13,7 +13,7 @@ void Run::queue_step(std::shared_ptr<Waiting> waiting) {
   queue::Job job;
   job.request.question.candidate = waiting->candidate;
   job.group = to_string(task(*waiting->chain).id);
-  job.work = [this, waiting](queue::QueueJudge& device, const client::EvaluateRequest& asked) {
+  job.work = [this, waiting](queue::QueueJudge& device, const judge::EvaluateRequest& asked) {
     return step_on(static_cast<RunEvaluator&>(device), *waiting, asked);
   };
   job.on_outcome = [this, waiting](const queue::Outcome& outcome) {
@@ -23,7 +23,7 @@ void Run::queue_step(std::shared_ptr<Waiting> waiting) {
 }
 
 Result Run::step_on(RunEvaluator& evaluator, Waiting& waiting,
-                    const client::EvaluateRequest& asked) {
+                    const judge::EvaluateRequest& asked) {
   if (!scheduler_.judges()) throw Cancelled();
   // A step that counts has moved its chain on; where the device was lost by it, that is its result.
   if (waiting.step && waiting.step->counted) return *waiting.step->result;
@@ -119,7 +119,7 @@ void Run::keep_result(const Attempt& attempt, Result result) {
 }
 
 Result Run::confirmed_on(RunEvaluator& evaluator, const Attempt& winner,
-                         const client::EvaluateRequest& asked) {
+                         const judge::EvaluateRequest& asked) {
   if (options_.interrupt.stop_requested()) throw Cancelled();
   const CandidateSource source = in_memory(asked.question.candidate);
   return evaluator.judge(
@@ -140,7 +140,7 @@ void Run::confirm_winners() {
       // Of no author: it has a process that nothing ran in before.
       job.request.question.candidate = store_.folder().path() + "/" + winner.candidate;
       job.group = to_string(winner.task);
-      job.work = [&](queue::QueueJudge& device, const client::EvaluateRequest& asked) {
+      job.work = [&](queue::QueueJudge& device, const judge::EvaluateRequest& asked) {
         return confirmed_on(static_cast<RunEvaluator&>(device), winner, asked);
       };
       job.on_outcome = [&](const queue::Outcome& outcome) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "harness/evaluate/client/protocol.h"
+#include "harness/measure/judge_protocol/protocol.h"
 
 namespace kbench::queue {
 namespace {
@@ -111,7 +111,7 @@ std::optional<Waiting> Backlog::take(size_t device) {
 
 std::vector<uint64_t> Backlog::following(size_t device) {
   Device& mine = devices_[device];
-  for (size_t before = mine.ahead.size(); before < client::kMostFilesAhead; ++before) {
+  for (size_t before = mine.ahead.size(); before < judge::kMostFilesAhead; ++before) {
     set_aside(device);
     if (mine.ahead.size() == before) break;
   }

@@ -14,7 +14,7 @@ class ClientJudge : public QueueJudge {
   ClientJudge(const std::string& program, const std::string& device, bool validate)
       : client_(program, device, validate) {}
 
-  Result run(const client::EvaluateRequest& request,
+  Result run(const judge::EvaluateRequest& request,
              const std::function<void(const char*)>& on_stage,
              const std::stop_token& stop) override {
     return client_.run(request, {.on_stage = on_stage}, nullptr, stop);
@@ -57,15 +57,15 @@ bool doubtful(const Outcome& outcome) {
 }
 
 struct Attempt : Outcome {
-  std::optional<client::StillCompiling> still;  ///< there is no outcome yet
+  std::optional<judge::StillCompiling> still;  ///< there is no outcome yet
 };
 
-Attempt attempt(QueueJudge& judge, const client::EvaluateRequest& request, const Job& job,
+Attempt attempt(QueueJudge& judge, const judge::EvaluateRequest& request, const Job& job,
                 const std::stop_token& stop) {
   Attempt outcome;
   try {
     outcome.result = job.work ? job.work(judge, request) : judge.run(request, job.on_stage, stop);
-  } catch (const client::StillCompiling& still) {
+  } catch (const judge::StillCompiling& still) {
     outcome.still = still;
   } catch (const Cancelled&) {
   } catch (const Error& e) {
@@ -117,7 +117,7 @@ std::vector<uint64_t> Queue::add_all(std::vector<Job> jobs) {
   std::vector<std::shared_ptr<Entry>> entries;
   for (Job& job : jobs) {
     const auto& entry = entries.emplace_back(std::make_shared<Entry>());
-    client::EvaluateRequest alike = job.request;
+    judge::EvaluateRequest alike = job.request;
     alike.question.candidate = {};
     alike.next_files.clear();
     alike.more = false;
@@ -232,7 +232,7 @@ bool Queue::take_compiling(uint64_t id) {
 /// and those alone where they are as many as it takes.
 std::optional<uint64_t> Queue::next(size_t device, bool compiling) {
   auto& ids = compiling_[device];
-  if ((!compiling || ids.empty()) && ids.size() < client::kMostLeft) {
+  if ((!compiling || ids.empty()) && ids.size() < judge::kMostLeft) {
     if (const auto taken = backlog_.take(device)) return taken->id;
   }
   if (ids.empty()) return std::nullopt;
@@ -277,8 +277,8 @@ void Queue::work(size_t device) {
   }
 }
 
-client::EvaluateRequest Queue::request_for(size_t device, const Entry& entry) {
-  client::EvaluateRequest request = entry.job.request;
+judge::EvaluateRequest Queue::request_for(size_t device, const Entry& entry) {
+  judge::EvaluateRequest request = entry.job.request;
   const std::vector<uint64_t> following = backlog_.following(device);
   request.more = !closed_ || !following.empty();
   for (const uint64_t id : following) {
@@ -303,7 +303,7 @@ client::EvaluateRequest Queue::request_for(size_t device, const Entry& entry) {
 bool Queue::run(size_t device, uint64_t id, Lock& lock) {
   const auto entry = entries_.at(id);
   entry->waits = false;
-  const client::EvaluateRequest request = request_for(device, *entry);
+  const judge::EvaluateRequest request = request_for(device, *entry);
   lock.unlock();
   Attempt outcome = attempt(*judges_[device], request, entry->job, entry->stop.get_token());
   const std::string why = doubtful(outcome) ? judges_[device]->trouble() : "";

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "harness/evaluate/client/judge_client.h"
-#include "harness/evaluate/client/protocol.h"
 #include "harness/evaluate/queue/backlog.h"
+#include "harness/measure/judge_protocol/protocol.h"
 #include "harness/measure/vulkan/snapshot.h"
 #include "kbench/error.h"
 #include "kbench/result.h"
@@ -30,7 +30,7 @@ class QueueJudge {
   virtual ~QueueJudge() = default;
   /// Throws Error if the request's options are wrong, and Cancelled soon after `stop` is requested.
   /// Every other failure is a result.
-  virtual Result run(const client::EvaluateRequest& request,
+  virtual Result run(const judge::EvaluateRequest& request,
                      const std::function<void(const char*)>& on_stage,
                      const std::stop_token& stop) = 0;
   /// Prepares for the next run. Returns "", or why the device is lost for good.
@@ -56,9 +56,9 @@ struct Outcome {
 };
 
 struct Job {
-  client::EvaluateRequest request = {};  ///< the queue sets `more` and `next_files`
-  std::string group = {};                ///< jobs of one task at one size should share a group
-  std::optional<size_t> device = {};     ///< index into the judges; nothing: any
+  judge::EvaluateRequest request = {};  ///< the queue sets `more` and `next_files`
+  std::string group = {};               ///< jobs of one task at one size should share a group
+  std::optional<size_t> device = {};    ///< index into the judges; nothing: any
   /// Also on a CPU device it is left to its compiler, where that takes long, while jobs of other
   /// authors wait. Not where its times matter more than theirs: there a compiler disturbs what is
   /// measured. (On a GPU what compiles long is left while any other job waits.)
@@ -72,10 +72,10 @@ struct Job {
   /// which says what follows. May throw Error, and Cancelled. What it returns or throws counts as
   /// an evaluation's outcome does: if the device is found to be lost, it is called once more, on
   /// another device.
-  std::function<Result(QueueJudge&, const client::EvaluateRequest&)> work = {};
+  std::function<Result(QueueJudge&, const judge::EvaluateRequest&)> work = {};
 };
 
-/// Thread-safe. A job that was left to its compiler (client::StillCompiling) is asked for again
+/// Thread-safe. A job that was left to its compiler (judge::StillCompiling) is asked for again
 /// after each other one. A device that is lost, or whose judge does not start any more, is
 /// excluded; its candidate is tried once more on another device. If no device is left, all other
 /// jobs end as harness_error.
@@ -126,7 +126,7 @@ class Queue {
   void end();
   void work(size_t device);
   bool run(size_t device, uint64_t id, Lock& lock);
-  client::EvaluateRequest request_for(size_t device, const Entry& entry);
+  judge::EvaluateRequest request_for(size_t device, const Entry& entry);
   void leave(size_t device, uint64_t id, bool begun, Lock& lock);
   bool take_compiling(uint64_t id);
   std::optional<uint64_t> next(size_t device, bool compiling);

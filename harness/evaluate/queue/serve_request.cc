@@ -151,7 +151,7 @@ ServeLine parse_serve_line(std::string_view text, const Question& defaults, cons
   }
 }
 
-std::string serve_line_of(const client::EvaluateRequest& request, const std::string& device) {
+std::string serve_line_of(const judge::EvaluateRequest& request, const std::string& device) {
   const Question& question = request.question;
   if (question.recorded) {
     throw Error(ErrorCode::kUnsupported, "a server elsewhere takes no recorded times as baseline");

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/evaluate/client/protocol.h"
+#include "harness/measure/judge_protocol/protocol.h"
 #include "harness/measure/vulkan/snapshot.h"
 #include "kbench/error.h"
 #include "kbench/evaluate.h"
@@ -26,7 +26,7 @@ inline constexpr Limits kMostLimits = {.compile_seconds = 600,
 struct ServeLine {
   std::string id;       ///< as JSON text; empty: none
   bool cancel = false;  ///< cancels the experiment with this id
-  client::EvaluateRequest request = {};
+  judge::EvaluateRequest request = {};
   std::optional<size_t> device = {};  ///< index into the server's devices
   std::string group = {};
   bool stages = false;  ///< report each stage
@@ -48,6 +48,6 @@ ServeLine parse_serve_line(std::string_view line, const Question& defaults, cons
 /// The line without `id` that asks a server elsewhere for this: a candidate on disk is read.
 /// `device`: one of that server's, as --device takes it; "auto": any. Throws kUnsupported where the
 /// request has what a line cannot say, and kIo, kNotFound.
-std::string serve_line_of(const client::EvaluateRequest& request, const std::string& device);
+std::string serve_line_of(const judge::EvaluateRequest& request, const std::string& device);
 
 }  // namespace kbench::queue

@@ -5,8 +5,8 @@
 
 #include "harness/evaluate/client/device_json.h"
 #include "harness/evaluate/client/named_task.h"
-#include "harness/evaluate/client/protocol.h"
 #include "harness/frontends/capi/answer.h"
+#include "harness/measure/judge_protocol/protocol.h"
 #include "kbench/error.h"
 #include "kbench/evaluate.h"
 #include "kbench/task.h"
@@ -112,7 +112,7 @@ kbench_status kbench_evaluator_new(const char* options, kbench_on_event on_event
         capi::tell(on_event, user, {{"stage", stage}});
       };
       observer.on_progress = [=](const Progress& progress) {
-        capi::tell(on_event, user, {{"progress", json::parse(client::to_json(progress))}});
+        capi::tell(on_event, user, {{"progress", json::parse(judge::to_json(progress))}});
       };
     }
     *evaluator = new kbench_evaluator{JudgeProcess(std::move(asked.judge)),

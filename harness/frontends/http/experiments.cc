@@ -17,7 +17,7 @@
 namespace kbench::http {
 namespace {
 
-size_t bytes_of(const client::EvaluateRequest& request) {
+size_t bytes_of(const judge::EvaluateRequest& request) {
   size_t bytes = 0;
   for (const std::string& text : request.task_files) bytes += text.size();
   if (!request.question.candidate.files) return bytes;

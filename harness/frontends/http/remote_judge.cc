@@ -105,7 +105,7 @@ class Connection {
   std::unique_ptr<httplib::Client> client_;
 };
 
-Result harness_error(const client::EvaluateRequest& request, const std::string& why) {
+Result harness_error(const judge::EvaluateRequest& request, const std::string& why) {
   Result result;
   result.candidate = shown(request.question.candidate.path);
   result.verdict = Verdict::harness_error;
@@ -118,7 +118,7 @@ class RemoteJudge : public queue::QueueJudge {
   RemoteJudge(const RemoteServer& server, std::string device, vulkan::DeviceSnapshot snapshot)
       : connection_(server), device_(std::move(device)), snapshot_(std::move(snapshot)) {}
 
-  Result run(const client::EvaluateRequest& request,
+  Result run(const judge::EvaluateRequest& request,
              const std::function<void(const char*)>& on_stage,
              const std::stop_token& stop) override {
     const std::string body = queue::serve_line_of(request, device_), key = random_id();
@@ -164,8 +164,7 @@ class RemoteJudge : public queue::QueueJudge {
 
  private:
   /// Nothing of an experiment that has not ended.
-  static std::optional<Result> outcome_of(const json& body,
-                                          const client::EvaluateRequest& request) {
+  static std::optional<Result> outcome_of(const json& body, const judge::EvaluateRequest& request) {
     const std::string state = body.value("state", "");
     if (state == "done" && body.contains("result")) {
       return result_from_json(json_text(body["result"]));
@@ -201,7 +200,7 @@ std::vector<vulkan::DeviceSnapshot> devices_of(const RemoteServer& server) {
         device[name] = bytes_of_hex(digits).value_or(std::vector<uint8_t>());
       }
     }
-    return client::snapshots_from_json(json_text(answer.body));
+    return judge::snapshots_from_json(json_text(answer.body));
   }
   throw Error(answer.passing() ? ErrorCode::kIo : ErrorCode::kInvalidArgument,
               answer.status == 0 ? answer.error() : server.url + " says " + answer.error());

@@ -12,10 +12,10 @@
 #include <thread>
 #include <utility>
 
-#include "harness/evaluate/client/protocol.h"
 #include "harness/evaluate/queue/serve_request.h"
 #include "harness/frontends/http/http_server.h"
 #include "harness/frontends/http/request.h"
+#include "harness/measure/judge_protocol/protocol.h"
 #include "harness/measure/process/deadline.h"
 #include "kbench/error.h"
 #include "kbench/result.h"
@@ -39,7 +39,7 @@ constexpr double kEndSeconds = 3;   ///< for answers to be sent in the end
 
 /// As the protocol of judges has them, but with UUIDs as results have them.
 std::string devices_json(const std::vector<vulkan::DeviceSnapshot>& devices) {
-  json document = json::parse(client::to_json(devices));
+  json document = json::parse(judge::to_json(devices));
   for (size_t i = 0; i < devices.size(); ++i) {
     document["devices"][i]["device_uuid"] = vulkan::to_string(devices[i].device_uuid);
     document["devices"][i]["driver_uuid"] = vulkan::to_string(devices[i].driver_uuid);

@@ -9,16 +9,16 @@
 #include <string>
 #include <vector>
 
-#include "harness/evaluate/client/protocol.h"
 #include "harness/evaluate/queue/queue.h"
 #include "harness/frontends/program/progress.h"
+#include "harness/measure/judge_protocol/protocol.h"
 #include "kbench/result.h"
 
 namespace kbench::program {
 
 struct NamedRequest {
   std::string name;  ///< for the progress
-  client::EvaluateRequest request;
+  judge::EvaluateRequest request;
 };
 
 /// What becomes of the evaluation under way when a stop is requested.

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "harness/evaluate/client/protocol.h"
 #include "harness/frontends/program/terminal.h"
 #include "harness/frontends/program/text.h"
+#include "harness/measure/judge_protocol/protocol.h"
 #include "kbench/error.h"
 
 namespace kbench::program {
@@ -31,7 +31,7 @@ void Progress::begin(const std::string& name) {
 }
 
 void Progress::begin(const std::string& name, std::string_view stage) {
-  begin(name + (stage == client::kQueueStage ? "  waits for the device" : ""));
+  begin(name + (stage == judge::kQueueStage ? "  waits for the device" : ""));
 }
 
 void Progress::finish(const std::string& name, const Result& result) {

@@ -158,8 +158,8 @@ class Run {
   OutputFile& output() { return output_; }
 
  private:
-  client::EvaluateRequest ask(const NamedCandidate& candidate) const {
-    client::EvaluateRequest request{.question = asked_};
+  judge::EvaluateRequest ask(const NamedCandidate& candidate) const {
+    judge::EvaluateRequest request{.question = asked_};
     request.question.candidate = candidate.source;
     request.question.dtype = dtype_for(candidate.source, options_.size);
     return request;
@@ -287,7 +287,7 @@ class Watch {
   for (;;) {
     try {
       check_sizes_of(candidate, options, opened.snapshots.front(), asked.recorded);
-      client::EvaluateRequest request{.question = asked, .more = true};
+      judge::EvaluateRequest request{.question = asked, .more = true};
       request.question.candidate = candidate.source;
       request.question.dtype = dtype_for(candidate.source, options.size);
       const Result result = judge.run(request, nullptr, {});

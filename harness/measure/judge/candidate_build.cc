@@ -25,7 +25,7 @@ constexpr double kCompileAnswerSeconds = 2;
 }  // namespace
 
 CandidateBuild::CandidateBuild(std::unique_ptr<RunnerProcess> runner,
-                               const client::EvaluateRequest& request,
+                               const EvaluateRequest& request,
                                const vulkan::DeviceSnapshot& snapshot, const SlabStore& store,
                                NeedsHistory& history)
     : runner_(std::move(runner)),
@@ -43,8 +43,8 @@ CandidateBuild::CandidateBuild(std::unique_ptr<RunnerProcess> runner,
   experiment_.set = path.has_parent_path() ? shown(path.parent_path().filename().string()) : "";
 }
 
-bool CandidateBuild::answers(const client::EvaluateRequest& request) const {
-  return client::same_question(request, request_);
+bool CandidateBuild::answers(const EvaluateRequest& request) const {
+  return same_question(request, request_);
 }
 
 void CandidateBuild::begin(const std::function<void()>& before_build) {
@@ -125,12 +125,12 @@ bool CandidateBuild::load() {
   return loaded_ = true;
 }
 
-void CandidateBuild::ask_other(const client::EvaluateRequest& request) {
+void CandidateBuild::ask_other(const EvaluateRequest& request) {
   loaded_ = false;
   ask_again(request);
 }
 
-void CandidateBuild::ask_again(const client::EvaluateRequest& request) {
+void CandidateBuild::ask_again(const EvaluateRequest& request) {
   request_ = request;
   begun_ = false;
   runner_->release();  // On a software device it stands still since its last run.

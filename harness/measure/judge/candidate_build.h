@@ -9,9 +9,9 @@
 #include <optional>
 #include <string>
 
-#include "harness/evaluate/client/protocol.h"
 #include "harness/measure/judge/runner_process.h"
 #include "harness/measure/judge/task_memory.h"
+#include "harness/measure/judge_protocol/protocol.h"
 #include "harness/measure/runner/protocol.h"
 #include "harness/measure/vulkan/snapshot.h"
 #include "kbench/candidate_source.h"
@@ -64,7 +64,7 @@ class NeedsHistory {
 /// can do other work; built() waits for it. No code of the candidate is executed here.
 class CandidateBuild {
  public:
-  CandidateBuild(std::unique_ptr<RunnerProcess> runner, const client::EvaluateRequest& request,
+  CandidateBuild(std::unique_ptr<RunnerProcess> runner, const EvaluateRequest& request,
                  const vulkan::DeviceSnapshot& snapshot, const SlabStore& store,
                  NeedsHistory& history);
 
@@ -72,16 +72,16 @@ class CandidateBuild {
   /// built() reports what goes wrong.
   void begin(const std::function<void()>& before_build = {});
   /// Whether this is what a request asks for.
-  bool answers(const client::EvaluateRequest& request) const;
+  bool answers(const EvaluateRequest& request) const;
   /// Whether it runs Python code while it compiles: its runner can build nothing after it.
   bool needs_python() const { return needs_python_; }
   /// Whether its runner can build it once more.
   bool can_be_built_again() const { return loaded_ && !needs_python_; }
   /// Lets the same runner build the candidate, which has run, at the sizes of this request; call
   /// begin() again. The candidate may control its runner by now, so only correct results count.
-  void ask_again(const client::EvaluateRequest& request);
+  void ask_again(const EvaluateRequest& request);
   /// Builds another candidate, of kbench's own, in the same runner.
-  void ask_other(const client::EvaluateRequest& request);
+  void ask_other(const EvaluateRequest& request);
 
   /// Waits until it is loaded. False if the candidate is refused, as `refused` says. Throws
   /// RunnerFailure, and Error for what is wrong with the request's options.
@@ -109,7 +109,7 @@ class CandidateBuild {
   std::unique_ptr<RunnerProcess> release() { return std::move(runner_); }
   /// The candidate in memory, of all files that were read of it. Once loaded.
   CandidateSource read_source() const;
-  const client::EvaluateRequest& request() const { return request_; }
+  const EvaluateRequest& request() const { return request_; }
   /// Once loaded.
   const Experiment& experiment() const { return experiment_; }
   const TaskAt& key() const { return key_; }
@@ -122,7 +122,7 @@ class CandidateBuild {
   void identify();
 
   std::unique_ptr<RunnerProcess> runner_;
-  client::EvaluateRequest request_;
+  EvaluateRequest request_;
   const vulkan::DeviceSnapshot& snapshot_;
   const SlabStore& store_;
   NeedsHistory& history_;

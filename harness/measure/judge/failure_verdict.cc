@@ -4,7 +4,7 @@
 #include <iterator>
 #include <string>
 
-#include "harness/evaluate/client/protocol.h"
+#include "harness/measure/judge_protocol/protocol.h"
 #include "kbench/certificate.h"
 #include "kbench/error.h"
 #include "libkbench/base/text.h"
@@ -97,7 +97,7 @@ TimeLimit run_limit(const Limits& limits, bool compiles) {
 }
 
 bool on_device(const std::string& stage) {
-  return stage != "load" && stage != "compile" && stage != client::kQueueStage;
+  return stage != "load" && stage != "compile" && stage != kQueueStage;
 }
 
 std::string while_in(const std::string& stage) {

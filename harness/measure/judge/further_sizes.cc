@@ -19,8 +19,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// Of small sizes, by values alone.
-client::EvaluateRequest at_small_sizes(client::EvaluateRequest request,
-                                       const CandidateSource& candidate) {
+EvaluateRequest at_small_sizes(EvaluateRequest request, const CandidateSource& candidate) {
   request.question.candidate = candidate;
   request.question.preset = name_of(Preset::smoke);
   request.question.recorded.reset();  // of the preset's own sizes
@@ -32,7 +31,7 @@ client::EvaluateRequest at_small_sizes(client::EvaluateRequest request,
 
 }  // namespace
 
-bool FurtherSizes::wanted(const client::EvaluateRequest& request, const Result& result) {
+bool FurtherSizes::wanted(const EvaluateRequest& request, const Result& result) {
   const bool judged = !request.question.check && !request.inspect_seed && !request.profile_runs &&
                       !request.values_only;
   const Question& asked = request.question;
@@ -49,7 +48,7 @@ void FurtherSizes::retire() {
   if (again_) supply_.put_back(std::exchange(again_, nullptr), /*clean=*/false);
 }
 
-std::unique_ptr<CandidateBuild> FurtherSizes::build(const client::EvaluateRequest& request) {
+std::unique_ptr<CandidateBuild> FurtherSizes::build(const EvaluateRequest& request) {
   if (again_) {
     again_->ask_again(request);
     return std::move(again_);
@@ -63,7 +62,7 @@ std::unique_ptr<CandidateBuild> FurtherSizes::build(const client::EvaluateReques
 }
 
 /// Compiles the candidate at several of the sizes at once: Python takes a second for each.
-void FurtherSizes::begin_at(const std::vector<Variables>& sizes, client::EvaluateRequest request) {
+void FurtherSizes::begin_at(const std::vector<Variables>& sizes, EvaluateRequest request) {
   if (again_) return;
   const size_t at_once = std::max(std::thread::hardware_concurrency() / 2, 2u);
   for (const Variables& set : sizes) {
@@ -77,7 +76,7 @@ void FurtherSizes::begin_at(const std::vector<Variables>& sizes, client::Evaluat
   }
 }
 
-void FurtherSizes::try_fixed(const client::EvaluateRequest& there, const ValuesAt& values_at,
+void FurtherSizes::try_fixed(const EvaluateRequest& there, const ValuesAt& values_at,
                              Result& result) {
   auto [known, is_new] = fixed_.try_emplace(result.task);
   if (is_new) known->second = other_sizes({result.task, result.preset, {}});
@@ -87,7 +86,7 @@ void FurtherSizes::try_fixed(const client::EvaluateRequest& there, const ValuesA
   begun_.clear();
 }
 
-void FurtherSizes::try_drawn(const client::EvaluateRequest& there, const ValuesAt& values_at,
+void FurtherSizes::try_drawn(const EvaluateRequest& there, const ValuesAt& values_at,
                              process::Deadline& total, Result& result) {
   constexpr int kSets = 6;
   /// Once this has taken so long, no further set is tried: it is mostly compiling, and a verdict
@@ -122,11 +121,11 @@ void FurtherSizes::try_drawn(const client::EvaluateRequest& there, const ValuesA
   if (requires_all) require_general(result);
 }
 
-void FurtherSizes::look(const client::EvaluateRequest& request, const JudgeThere& judge_there,
+void FurtherSizes::look(const EvaluateRequest& request, const JudgeThere& judge_there,
                         const std::function<bool()>& ended, process::Deadline& total,
                         Result& result) {
   if (!wanted(request, result)) return;
-  client::EvaluateRequest there = at_small_sizes(request, source_);
+  EvaluateRequest there = at_small_sizes(request, source_);
   double queued_s = 0;
   const auto values_at = [&](const Variables& sizes) {
     there.question.overrides = sizes;
@@ -138,7 +137,7 @@ void FurtherSizes::look(const client::EvaluateRequest& request, const JudgeThere
       } catch (const Error&) {  // Nothing is known of the candidate there.
         found = Result();
       }
-      queued_s += found.stage_s[client::kQueueStage];
+      queued_s += found.stage_s[kQueueStage];
       // A runner in which the candidate has run before may be what fails: a new one decides.
       if (found.correct() || !in_own_runner || ended() || total.passed()) return found;
       retire();
@@ -149,7 +148,7 @@ void FurtherSizes::look(const client::EvaluateRequest& request, const JudgeThere
     queued_s = 0;
     work();
     result.stage_s[stage] = process::seconds_since(start) - queued_s;
-    result.stage_s[client::kQueueStage] += queued_s;
+    result.stage_s[kQueueStage] += queued_s;
   };
   if (result.preset == name_of(Preset::smoke)) {
     timed("other_sizes", [&] { try_fixed(there, values_at, result); });

@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "harness/evaluate/client/protocol.h"
 #include "harness/measure/judge/candidate_build.h"
 #include "harness/measure/judge/runner_supply.h"
+#include "harness/measure/judge_protocol/protocol.h"
 #include "harness/measure/process/deadline.h"
 #include "harness/measure/runner/protocol.h"
 #include "kbench/candidate_source.h"
@@ -22,12 +22,12 @@ namespace kbench::judge {
 class FurtherSizes {
  public:
   /// Judges a request of this class's own, whose build is build()'s.
-  using JudgeThere = std::function<Result(const client::EvaluateRequest&)>;
+  using JudgeThere = std::function<Result(const EvaluateRequest&)>;
 
   explicit FurtherSizes(RunnerSupply& supply) : supply_(supply) {}
 
   /// Whether such a result is to be looked at.
-  static bool wanted(const client::EvaluateRequest& request, const Result& result);
+  static bool wanted(const EvaluateRequest& request, const Result& result);
 
   /// What was judged, of all files that were read of it, and what launched it.
   void set_candidate(CandidateSource source, runner::RunnerKind launched_by);
@@ -36,22 +36,22 @@ class FurtherSizes {
   void retire();
 
   /// The candidate at the sizes of a request of this class's own.
-  std::unique_ptr<CandidateBuild> build(const client::EvaluateRequest& request);
+  std::unique_ptr<CandidateBuild> build(const EvaluateRequest& request);
 
   /// At preset smoke, runs it at two sizes that are the same for every candidate of the task: many
   /// faults show only at sizes that are not multiples of a block's. A wrong result there is the
   /// candidate's failure. Then, at every preset, runs it at sizes drawn for this evaluation, and
   /// fills Result::holds_at. `ended` says whether the judge has to stop; once `total` has passed,
   /// which `judge_there` counts, no further set is tried.
-  void look(const client::EvaluateRequest& request, const JudgeThere& judge_there,
+  void look(const EvaluateRequest& request, const JudgeThere& judge_there,
             const std::function<bool()>& ended, process::Deadline& total, Result& result);
 
  private:
   using ValuesAt = std::function<Result(const Variables&)>;
-  void try_fixed(const client::EvaluateRequest& there, const ValuesAt& values_at, Result& result);
-  void try_drawn(const client::EvaluateRequest& there, const ValuesAt& values_at,
-                 process::Deadline& total, Result& result);
-  void begin_at(const std::vector<Variables>& sizes, client::EvaluateRequest request);
+  void try_fixed(const EvaluateRequest& there, const ValuesAt& values_at, Result& result);
+  void try_drawn(const EvaluateRequest& there, const ValuesAt& values_at, process::Deadline& total,
+                 Result& result);
+  void begin_at(const std::vector<Variables>& sizes, EvaluateRequest request);
 
   RunnerSupply& supply_;
   CandidateSource source_;

@@ -45,10 +45,10 @@ void require_few_elements(const Graph& graph) {
   for (const int id : graph.outputs()) {
     elements += graph.value(id).type.elements();
   }
-  if (elements > client::kMostInspected) {
+  if (elements > kMostInspected) {
     throw Error(ErrorCode::kInvalidArgument, "outputs of " + std::to_string(elements) +
                                                  " elements are not handed back; at most " +
-                                                 std::to_string(client::kMostInspected) + " are");
+                                                 std::to_string(kMostInspected) + " are");
   }
 }
 
@@ -95,7 +95,7 @@ ReceivedRun run_and_receive(const SampleParts& parts, Sampler& sampler, Checks& 
 }
 
 std::optional<Finding> inspect(const SampleParts& parts, Sampler& sampler, Checks& checks,
-                               double seconds, client::Inspection& inspection) {
+                               double seconds, Inspection& inspection) {
   const Graph& graph = parts.task_memory.graph();
   require_few_elements(graph);
   inspection.outputs.resize(graph.outputs().size());
@@ -109,7 +109,7 @@ std::optional<Finding> inspect(const SampleParts& parts, Sampler& sampler, Check
     ReceivedRun received = run_and_receive(parts, sampler, checks, contents, run == 0, seconds);
     if (!finding) finding = std::move(received.finding);
     for (size_t i = 0; i < inspection.outputs.size(); ++i) {
-      client::Inspection::Output& output = inspection.outputs[i];
+      Inspection::Output& output = inspection.outputs[i];
       if (run == 0) output.before = std::move(received.before[i]);
       (run == 0   ? output.got
        : run == 1 ? output.again

@@ -6,9 +6,10 @@
 #include <optional>
 #include <vector>
 
-#include "harness/evaluate/client/protocol.h"
 #include "harness/measure/judge/checks.h"
 #include "harness/measure/judge/sample.h"
+#include "harness/measure/judge_protocol/findings.h"
+#include "harness/measure/judge_protocol/protocol.h"
 
 namespace kbench::judge {
 
@@ -28,12 +29,12 @@ struct ReceivedRun {
 ReceivedRun run_and_receive(const SampleParts& parts, Sampler& sampler, Checks& checks,
                             trial::Contents contents, bool first, double seconds);
 
-/// Runs the candidate three times, over values in its outputs and temporaries as client::Inspection
+/// Runs the candidate three times, over values in its outputs and temporaries as Inspection
 /// has them, and receives what it wrote. The finding is what it did outside of its outputs, if
-/// anything. Throws kInvalidArgument where the outputs have more than client::kMostInspected
+/// anything. Throws kInvalidArgument where the outputs have more than kMostInspected
 /// elements, and what a sample throws. `checks` has its redzones recorded.
 std::optional<Finding> inspect(const SampleParts& parts, Sampler& sampler, Checks& checks,
-                               double seconds, client::Inspection& inspection);
+                               double seconds, Inspection& inspection);
 
 // Compares a candidate's outputs with the CPU's reference: for small sizes, without a baseline.
 

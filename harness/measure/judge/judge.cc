@@ -18,7 +18,6 @@
 #include <utility>
 #include <vector>
 
-#include "harness/evaluate/client/protocol.h"
 #include "harness/measure/judge/baseline_process.h"
 #include "harness/measure/judge/candidate_build.h"
 #include "harness/measure/judge/further_sizes.h"
@@ -27,6 +26,7 @@
 #include "harness/measure/judge/runner_supply.h"
 #include "harness/measure/judge/slab.h"
 #include "harness/measure/judge/trial.h"
+#include "harness/measure/judge_protocol/protocol.h"
 #include "harness/measure/process/deadline.h"
 #include "harness/measure/process/host_lock.h"
 #include "harness/measure/runner/baseline.h"
@@ -44,8 +44,7 @@ namespace {
 void answer(const std::string& kind, const std::string& text) {
   const std::string line = kind + " " + text + "\n";
   for (size_t written = 0; written < line.size();) {
-    const ssize_t n =
-        write(client::kAnswerDescriptor, line.data() + written, line.size() - written);
+    const ssize_t n = write(kAnswerDescriptor, line.data() + written, line.size() - written);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) _exit(3);  // The client has closed its end.
     written += static_cast<size_t>(n);
@@ -70,7 +69,7 @@ class Judge {
 
   const vulkan::DeviceSnapshot& snapshot() const { return device_->snapshot(); }
   /// Between requests: gets ready for the next.
-  void rest(const client::EvaluateRequest& last) { supply_.enter(Phase::resting, last); }
+  void rest(const EvaluateRequest& last) { supply_.enter(Phase::resting, last); }
   /// From now on these tasks of one's own are known, and no others.
   void know(const std::vector<std::string>& task_files) {
     supply_.pause();  // Its thread looks tasks up, too.
@@ -78,11 +77,11 @@ class Judge {
   }
   /// The result of a cancelled request means nothing. `device_gone`: this process can judge no
   /// more.
-  Result judge(const client::EvaluateRequest& request, const Requests::Received& received,
+  Result judge(const EvaluateRequest& request, const Requests::Received& received,
                bool& device_gone);
 
  private:
-  Result judge_as_asked(const client::EvaluateRequest& request, bool at_other_sizes,
+  Result judge_as_asked(const EvaluateRequest& request, bool at_other_sizes,
                         const std::stop_token& cancelled, const std::stop_token& others,
                         process::Deadline& total, bool& device_gone);
   TrialContext trial_context(const std::stop_token& cancelled, const std::stop_token& others,
@@ -218,8 +217,8 @@ bool ended_cleanly(const Result& result, const TrialEnd& end, bool ran) {
 }
 
 /// `at_other_sizes`: a trial that the judge adds itself, not a request of the client's; it has what
-/// is left of `total`. Throws client::StillCompiling where the request lets it.
-Result Judge::judge_as_asked(const client::EvaluateRequest& request, bool at_other_sizes,
+/// is left of `total`. Throws StillCompiling where the request lets it.
+Result Judge::judge_as_asked(const EvaluateRequest& request, bool at_other_sizes,
                              const std::stop_token& cancelled, const std::stop_token& others,
                              process::Deadline& total, bool& device_gone) {
   Result result;
@@ -250,7 +249,7 @@ Result Judge::judge_as_asked(const client::EvaluateRequest& request, bool at_oth
         if (!at_other_sizes) supply_.enter(Phase::preparing, request);
         std::function<void(const Progress&)> on_progress;
         if (request.progress) {
-          on_progress = [](const Progress& p) { answer("progress", client::to_json(p)); };
+          on_progress = [](const Progress& p) { answer("progress", to_json(p)); };
         }
         result.stage_s["open"] = process::seconds_since(began);
         const auto on_stage = [&result, named = false](const char* name) mutable {
@@ -264,7 +263,7 @@ Result Judge::judge_as_asked(const client::EvaluateRequest& request, bool at_oth
                     on_stage, on_progress)
                   .run(result);
         trial_ended = std::chrono::steady_clock::now();
-      } catch (client::StillCompiling& still) {
+      } catch (StillCompiling& still) {
         still.begun = supply_.may_park() && !cancelled.stop_requested();
         still.begun ? supply_.park(std::move(build)) : supply_.put_back(std::move(build), false);
         throw;
@@ -274,8 +273,8 @@ Result Judge::judge_as_asked(const client::EvaluateRequest& request, bool at_oth
         result.message = std::string("the device was lost under the judge: ") + e.what();
         throw DeviceLost();
       }
-      if (end.findings.inspection) answer("inspection", client::to_json(*end.findings.inspection));
-      if (end.findings.times) answer("profile", client::to_json(*end.findings.times));
+      if (end.findings.inspection) answer("inspection", to_json(*end.findings.inspection));
+      if (end.findings.times) answer("profile", to_json(*end.findings.times));
       if (!at_other_sizes) {
         further_sizes_.set_candidate(build->read_source(), end.launched_by);
       }
@@ -300,7 +299,7 @@ Result Judge::judge_as_asked(const client::EvaluateRequest& request, bool at_oth
       device_gone = true;
       break;
     }
-    const double waited_s = std::exchange(result.stage_s[client::kQueueStage], 0);
+    const double waited_s = std::exchange(result.stage_s[kQueueStage], 0);
     queued_s += waited_s;
     if (end.baseline_failed) {
       supply_.drop_baseline();
@@ -315,7 +314,7 @@ Result Judge::judge_as_asked(const client::EvaluateRequest& request, bool at_oth
     }
   }
   supply_.stand_alone(false);
-  result.stage_s[client::kQueueStage] = queued_s;
+  result.stage_s[kQueueStage] = queued_s;
   if (!in_vain.empty()) {
     result.stage_s["in_vain"] = in_vain_s;
     result.diagnostics.push_back({"note", "", 0, 0, "judged twice; the first time " + in_vain});
@@ -323,7 +322,7 @@ Result Judge::judge_as_asked(const client::EvaluateRequest& request, bool at_oth
   return result;
 }
 
-Result Judge::judge(const client::EvaluateRequest& request, const Requests::Received& received,
+Result Judge::judge(const EvaluateRequest& request, const Requests::Received& received,
                     bool& device_gone) {
   const std::stop_token& cancelled = received.cancelled;
   const auto start = std::chrono::steady_clock::now();
@@ -333,7 +332,7 @@ Result Judge::judge(const client::EvaluateRequest& request, const Requests::Rece
   Result result = judge_as_asked(request, /*at_other_sizes=*/false, cancelled, received.others,
                                  total, device_gone);
   const auto ended = [&] { return device_gone || cancelled.stop_requested(); };
-  const auto judge_there = [&](const client::EvaluateRequest& there) {
+  const auto judge_there = [&](const EvaluateRequest& there) {
     return judge_as_asked(there, /*at_other_sizes=*/true, cancelled, {}, total, device_gone);
   };
   if (!ended()) further_sizes_.look(request, judge_there, ended, total, result);
@@ -345,7 +344,7 @@ Result Judge::judge(const client::EvaluateRequest& request, const Requests::Rece
     result.message = "the validation layer says of the judge: " + said.front();
   }
   result.stage_s["finish"] += process::seconds_since(finishing);
-  result.wall_s = process::seconds_since(start) - result.stage_s[client::kQueueStage];
+  result.wall_s = process::seconds_since(start) - result.stage_s[kQueueStage];
   return result;
 }
 
@@ -355,12 +354,12 @@ Result Judge::judge(const client::EvaluateRequest& request, const Requests::Rece
   auto python = std::make_shared<runner::PythonServer>();  // While there is one thread.
   Requests requests;
   Judge judge(open, std::move(python));
-  answer("hello", client::to_json(judge.snapshot()));
+  answer("hello", to_json(judge.snapshot()));
   for (;;) {
     const Requests::Received received = requests.next();
     try {
       bool device_gone = false;
-      const client::EvaluateRequest request = client::request_from_json(received.line);
+      const EvaluateRequest request = request_from_json(received.line);
       judge.know(request.task_files);
       const Result result = judge.judge(request, received, device_gone);
       // After a lost device tearing down may hang, so the process exits; its runners end with it.
@@ -368,10 +367,10 @@ Result Judge::judge(const client::EvaluateRequest& request, const Requests::Rece
       answer(cancelled ? "cancelled" : "result", cancelled ? "" : to_json(result));
       if (device_gone) _exit(kDeviceGone);
       if (!requests.come_within(kMoment)) judge.rest(request);
-    } catch (const client::StillCompiling& still) {
+    } catch (const StillCompiling& still) {
       answer("later", still.begun ? "begun" : "");
     } catch (const Error& e) {
-      answer("error", client::to_json(e));
+      answer("error", to_json(e));
     }
   }
 }
@@ -379,7 +378,7 @@ Result Judge::judge(const client::EvaluateRequest& request, const Requests::Rece
 }  // namespace
 
 int run_judge(int argc, char** argv) {
-  if (fcntl(client::kAnswerDescriptor, F_GETFD) < 0 || argc < 1) {
+  if (fcntl(kAnswerDescriptor, F_GETFD) < 0 || argc < 1) {
     std::fputs("kbench: 'judge' is for kbench's own use; see kbench --help\n", stderr);
     return 2;
   }
@@ -394,11 +393,11 @@ int run_judge(int argc, char** argv) {
     open.validate = argc > 1 && std::string(argv[1]) == "validate";
     serve(open);
   } catch (const Error& e) {
-    answer("error", client::to_json(e));
+    answer("error", to_json(e));
   } catch (const RunnerFailure& failure) {
-    answer("error", client::to_json(Error(failure.code, failure.message)));
+    answer("error", to_json(Error(failure.code, failure.message)));
   } catch (const std::exception& e) {
-    answer("error", client::to_json(Error(ErrorCode::kInternal, e.what())));
+    answer("error", to_json(Error(ErrorCode::kInternal, e.what())));
   }
   _exit(1);
 }

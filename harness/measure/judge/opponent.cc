@@ -103,7 +103,7 @@ void OpponentRunner::prepare(RunnerSupply& supply, const TaskAt& key, const std:
     } catch (const RunnerFailure&) {
     }
   }
-  client::EvaluateRequest request;
+  EvaluateRequest request;
   request.question.candidate = program_of(key, way);
   request.question.preset = key.preset;
   request.question.overrides = key.variables;

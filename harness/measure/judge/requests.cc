@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-#include "harness/evaluate/client/protocol.h"
+#include "harness/measure/judge_protocol/protocol.h"
 #include "libkbench/base/files.h"
 #include "libkbench/base/start_thread.h"
 
@@ -66,8 +66,8 @@ void Requests::read(State& state) {
 
 /// What arrives after the result was sent is ignored.
 void Requests::take(State& state, std::string line, Last& last) {
-  if (line == client::kCancelLine || line == client::kOthersLine) {
-    (line == client::kCancelLine ? last.cancelled : last.others).request_stop();
+  if (line == kCancelLine || line == kOthersLine) {
+    (line == kCancelLine ? last.cancelled : last.others).request_stop();
     return;
   }
   last = {};

@@ -18,8 +18,8 @@ class Requests {
  public:
   struct Received {
     std::string line;
-    std::stop_token cancelled;  ///< client::kCancelLine came after it
-    std::stop_token others;     ///< client::kOthersLine did
+    std::stop_token cancelled;  ///< kCancelLine came after it
+    std::stop_token others;     ///< kOthersLine did
   };
   /// Only one object a process. Throws kInternal if no thread can be started.
   Requests();

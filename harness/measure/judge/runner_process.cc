@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/evaluate/client/protocol.h"
+#include "harness/measure/judge_protocol/protocol.h"
 #include "harness/measure/process/cgroups.h"
 #include "harness/measure/process/channel.h"
 #include "harness/measure/runner/lock_in.h"
@@ -281,7 +281,7 @@ process::Frame RunnerProcess::receive_frame(double seconds) {
     }
     if (frame) return *std::move(frame);
     if (others_.stop_requested() && std::chrono::steady_clock::now() - start > kPatience) {
-      throw client::StillCompiling();
+      throw StillCompiling();
     }
     process_->output();  // Keeps its pipe from filling.
     if (channel_.ended() || process_->poll().ended) fail_ended();

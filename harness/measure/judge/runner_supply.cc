@@ -17,8 +17,7 @@ using std::chrono::milliseconds;
 /// as long as some trials.
 constexpr uint64_t kBytesARunner = uint64_t{20} << 30, kBytesACandidate = uint64_t{10} << 30,
                    kBytesATask = uint64_t{20} << 30;
-constexpr size_t kFewest = 2, kMostRunners = 6, kMostBegun = client::kMostFilesAhead,
-                 kMostTasks = 6;
+constexpr size_t kFewest = 2, kMostRunners = 6, kMostBegun = kMostFilesAhead, kMostTasks = 6;
 /// Candidates that one runner serves, and what it may grow by meanwhile.
 constexpr int kCandidatesARunner = 64;
 constexpr int64_t kMostGrownBytes = int64_t{512} << 20;
@@ -71,18 +70,18 @@ std::unique_ptr<BaselineProcess> RunnerSupply::new_baseline() {
 
 // --- Candidates ----------------------------------------------------------------------------------
 
-bool RunnerSupply::has_begun(const client::EvaluateRequest& request) const {
+bool RunnerSupply::has_begun(const EvaluateRequest& request) const {
   return std::ranges::any_of(begun_, [&](const auto& each) { return each->answers(request); });
 }
 
 /// Its index in coming_; the number of all for one that will not be asked for.
 size_t RunnerSupply::place_of(const CandidateBuild& build) const {
   const auto found = std::ranges::find_if(
-      coming_, [&](const client::EvaluateRequest& next) { return build.answers(next); });
+      coming_, [&](const EvaluateRequest& next) { return build.answers(next); });
   return static_cast<size_t>(found - coming_.begin());
 }
 
-ComingCandidate RunnerSupply::view(const client::EvaluateRequest& request) const {
+ComingCandidate RunnerSupply::view(const EvaluateRequest& request) const {
   const Needs needs = history_.expected(request.question.candidate);
   const bool fresh = !rules_.hands_on || request.question.rule.fresh_runners || needs.python;
   return {.author = fresh ? "" : request.question.candidate.author,
@@ -90,7 +89,7 @@ ComingCandidate RunnerSupply::view(const client::EvaluateRequest& request) const
           .begun = has_begun(request)};
 }
 
-std::unique_ptr<CandidateBuild> RunnerSupply::take(const client::EvaluateRequest& request) {
+std::unique_ptr<CandidateBuild> RunnerSupply::take(const EvaluateRequest& request) {
   pause();
   store_->expect_more(request.more);
   const auto found =
@@ -116,9 +115,9 @@ std::unique_ptr<CandidateBuild> RunnerSupply::take(const client::EvaluateRequest
 }
 
 /// Null where it is not parked. Those whose requests were withdrawn are ended.
-std::unique_ptr<CandidateBuild> RunnerSupply::take_parked(const client::EvaluateRequest& request) {
+std::unique_ptr<CandidateBuild> RunnerSupply::take_parked(const EvaluateRequest& request) {
   // A request comes again after each other one, in turn with those that are parked, too.
-  constexpr uint64_t kLongest = 4 * client::kMostLeft;
+  constexpr uint64_t kLongest = 4 * kMostLeft;
   ++requests_;
   std::unique_ptr<CandidateBuild> found;
   for (auto each = parked_.begin(); each != parked_.end();) {
@@ -143,7 +142,7 @@ void RunnerSupply::park(std::unique_ptr<CandidateBuild> build) {
   parked_.push_back({std::move(build), requests_});
 }
 
-std::unique_ptr<CandidateBuild> RunnerSupply::take_beside(const client::EvaluateRequest& request) {
+std::unique_ptr<CandidateBuild> RunnerSupply::take_beside(const EvaluateRequest& request) {
   constexpr size_t kFew = 2;  // Several open the device in little more time than one.
   pause();
   if (waiting_.empty()) top_up(kFew, view(request).kind);
@@ -151,7 +150,7 @@ std::unique_ptr<CandidateBuild> RunnerSupply::take_beside(const client::Evaluate
 }
 
 std::unique_ptr<CandidateBuild> RunnerSupply::new_build(std::unique_ptr<RunnerProcess> runner,
-                                                        const client::EvaluateRequest& request) {
+                                                        const EvaluateRequest& request) {
   runner->wait_open(uuid());
   return std::make_unique<CandidateBuild>(std::move(runner), request, device_->snapshot(), *store_,
                                           history_);
@@ -186,7 +185,7 @@ std::unique_ptr<RunnerProcess> RunnerSupply::take_runner(size_t index) {
 
 /// A runner that is open or opening, or a new one. If many requests follow and no runner is left,
 /// starts several: they open at once in little more time than one.
-std::unique_ptr<RunnerProcess> RunnerSupply::take_runner_for(const client::EvaluateRequest& request,
+std::unique_ptr<RunnerProcess> RunnerSupply::take_runner_for(const EvaluateRequest& request,
                                                              bool fresh) {
   ComingCandidate wanted = view(request);
   if (fresh) wanted.author.clear();
@@ -346,15 +345,15 @@ uint64_t RunnerSupply::wait_for_memory(uint64_t bytes) {
 
 // --- The thread ----------------------------------------------------------------------------------
 
-void RunnerSupply::plan(const client::EvaluateRequest& request) {
+void RunnerSupply::plan(const EvaluateRequest& request) {
   now_ = request;
-  client::EvaluateRequest alike = request;
+  EvaluateRequest alike = request;
   alike.next_files.clear();
   coming_.assign(request.next_files.size(), alike);
   for (size_t i = 0; i < coming_.size(); ++i) coming_[i].question.candidate = request.next_files[i];
 }
 
-void RunnerSupply::enter(Phase phase, const client::EvaluateRequest& request) {
+void RunnerSupply::enter(Phase phase, const EvaluateRequest& request) {
   if (alone_) return;
   if (!rules_.while_measuring) {
     if (phase == Phase::running) quiet();
@@ -440,7 +439,7 @@ SupplyState RunnerSupply::state() {
   }
   state.more = now_.more;
   state.now = view(now_);
-  for (const client::EvaluateRequest& each : coming_) state.coming.push_back(view(each));
+  for (const EvaluateRequest& each : coming_) state.coming.push_back(view(each));
   for (size_t i = 0; i < waiting_.size();) {
     RunnerProcess& runner = *waiting_[i];
     WaitingRunner seen{.kind = runner.kind(), .author = runner.author()};
@@ -521,7 +520,7 @@ void RunnerSupply::start_runner(RunnerKind kind) {
   }
 }
 
-void RunnerSupply::begin_candidate(const client::EvaluateRequest& request, size_t runner) {
+void RunnerSupply::begin_candidate(const EvaluateRequest& request, size_t runner) {
   auto build = new_build(take_runner(runner), request);
   build->begin([&] {
     build->runner().spare_processors(true);  // The judge's clock needs some.

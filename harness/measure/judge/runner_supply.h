@@ -11,13 +11,13 @@
 #include <thread>
 #include <vector>
 
-#include "harness/evaluate/client/protocol.h"
 #include "harness/measure/judge/baseline_process.h"
 #include "harness/measure/judge/candidate_build.h"
 #include "harness/measure/judge/runner_process.h"
 #include "harness/measure/judge/slab.h"
 #include "harness/measure/judge/supply_policy.h"
 #include "harness/measure/judge/task_memory.h"
+#include "harness/measure/judge_protocol/protocol.h"
 #include "harness/measure/trial/secret.h"
 #include "harness/measure/vulkan/device.h"
 
@@ -50,14 +50,14 @@ class RunnerSupply {
   void use(vulkan::Device& device, SlabStore& store, const Rules& rules);
 
   /// The candidate of this request in a runner: begun before, or new. Throws RunnerFailure.
-  std::unique_ptr<CandidateBuild> take(const client::EvaluateRequest& request);
+  std::unique_ptr<CandidateBuild> take(const EvaluateRequest& request);
   /// One outside of the announced sequence, in a fresh runner, which leaves what was made ready as
   /// it is. Throws RunnerFailure.
-  std::unique_ptr<CandidateBuild> take_beside(const client::EvaluateRequest& request);
+  std::unique_ptr<CandidateBuild> take_beside(const EvaluateRequest& request);
   /// Keeps one that compiles on until its request comes again, which take() then finds. Only while
   /// may_park(); one that is not asked for among the next requests is dropped.
   void park(std::unique_ptr<CandidateBuild> build);
-  bool may_park() const { return parked_.size() < client::kMostLeft; }
+  bool may_park() const { return parked_.size() < kMostLeft; }
   /// After its trial. `clean`: the runner may serve its author's next candidate.
   void put_back(std::unique_ptr<CandidateBuild> build, bool clean);
 
@@ -85,7 +85,7 @@ class RunnerSupply {
   void stand_alone(bool alone);
 
   /// The trial of this request comes to a phase, or there is no trial.
-  void enter(Phase phase, const client::EvaluateRequest& request);
+  void enter(Phase phase, const EvaluateRequest& request);
   /// Waits until the thread is idle; enter() lets it go on.
   void pause();
   /// The same, and until no runner is opening its device.
@@ -104,15 +104,15 @@ class RunnerSupply {
   };
   using Clock = std::chrono::steady_clock;
 
-  void plan(const client::EvaluateRequest& request);
+  void plan(const EvaluateRequest& request);
   void work();
   bool do_step();
   SupplyState state();
   size_t place_of(const CandidateBuild& build) const;
-  ComingCandidate view(const client::EvaluateRequest& request) const;
+  ComingCandidate view(const EvaluateRequest& request) const;
   void start_runner(runner::RunnerKind kind);
   void top_up(size_t runners, runner::RunnerKind kind);
-  void begin_candidate(const client::EvaluateRequest& request, size_t runner);
+  void begin_candidate(const EvaluateRequest& request, size_t runner);
   void make_task_ahead();
   void attach_one();
   void end_stopped();
@@ -121,17 +121,16 @@ class RunnerSupply {
   void leave(ReadyTask old);
   size_t most_tasks() const;
   std::unique_ptr<RunnerProcess> take_runner(size_t index);
-  std::unique_ptr<RunnerProcess> take_runner_for(const client::EvaluateRequest& request,
-                                                 bool fresh);
-  std::unique_ptr<CandidateBuild> take_parked(const client::EvaluateRequest& request);
+  std::unique_ptr<RunnerProcess> take_runner_for(const EvaluateRequest& request, bool fresh);
+  std::unique_ptr<CandidateBuild> take_parked(const EvaluateRequest& request);
   std::unique_ptr<CandidateBuild> new_build(std::unique_ptr<RunnerProcess> runner,
-                                            const client::EvaluateRequest& request);
+                                            const EvaluateRequest& request);
   std::unique_ptr<BaselineProcess> new_baseline();
   CandidateBuild* first_without_memory();
   CandidateBuild* first_unattached();
   const TaskMemory* memory_for(const TaskAt& key) const;
   bool is_open(RunnerProcess& runner, std::chrono::milliseconds most);
-  bool has_begun(const client::EvaluateRequest& request) const;
+  bool has_begun(const EvaluateRequest& request) const;
   std::string uuid() const { return vulkan::to_string(device_->snapshot().device_uuid); }
 
   RunnerProcess::Options options_;
@@ -155,8 +154,8 @@ class RunnerSupply {
   /// NVIDIA's driver serves no other process while one ends, for 35 ms and 10 ms more for each
   /// gigabyte that it had imported.
   std::vector<std::unique_ptr<RunnerProcess>> ending_;
-  client::EvaluateRequest now_;
-  std::vector<client::EvaluateRequest> coming_;
+  EvaluateRequest now_;
+  std::vector<EvaluateRequest> coming_;
   std::optional<TaskAt> does_not_fit_;
 
   std::mutex mutex_;  ///< of what follows

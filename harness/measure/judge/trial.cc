@@ -189,7 +189,7 @@ void Trial::steps() {
   constexpr std::chrono::milliseconds kLook(50);
   if (context_.others.stop_possible() && build_.compiling() && !candidate().answers_within(kLook) &&
       context_.others.stop_requested()) {
-    throw client::StillCompiling();  // Before memory is made for it.
+    throw StillCompiling();  // Before memory is made for it.
   }
   if (!load()) return;
   if (question_.check) return check();
@@ -282,15 +282,14 @@ void Trial::take_device() {
 /// takes counts in no limit, neither the candidate's nor the measurement's.
 void Trial::wait_turn() {
   deadline_.passed();
-  const double waited =
-      context_.lock.take([this] { on_stage_(client::kQueueStage); }, context_.cancelled);
+  const double waited = context_.lock.take([this] { on_stage_(kQueueStage); }, context_.cancelled);
   deadline_.leave_out();
   if (!context_.lock.held()) {
-    stage_ = client::kQueueStage;
+    stage_ = kQueueStage;
     throw RunnerFailure{RunnerFailure::Kind::cancelled, ErrorCode::kInternal, "it was cancelled"};
   }
   if (waited > 0) on_stage_(stage_.c_str());
-  lap(client::kQueueStage);
+  lap(kQueueStage);
 }
 
 /// Measures the hand-over of a candidate that Vulkan does not launch, before any of its code has
@@ -539,11 +538,11 @@ double Trial::time_opponent(const std::string& way, int runs) {
     sampler_->take_off(context_.hand_over.ns(), context_.hand_over.ns());
   }
   try {
-    sampler_->run_opponent(client::kOpponentCompileSeconds);
+    sampler_->run_opponent(kOpponentCompileSeconds);
   } catch (const RunnerFailure& failure) {
     if (!is_late(failure)) throw;
     const std::string late = opponent_->name() + " took longer than " +
-                             number_text(client::kOpponentCompileSeconds) +
+                             number_text(kOpponentCompileSeconds) +
                              " s for its first run, in which it compiles";
     context_.opponents.note_too_slow(build_.key(), way, late);
     throw RunnerFailure{RunnerFailure::Kind::timeout, ErrorCode::kTimeout, late};

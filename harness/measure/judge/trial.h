@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "harness/evaluate/client/protocol.h"
 #include "harness/measure/judge/candidate_build.h"
 #include "harness/measure/judge/checks.h"
 #include "harness/measure/judge/failure_verdict.h"
@@ -21,6 +20,8 @@
 #include "harness/measure/judge/runner_supply.h"
 #include "harness/measure/judge/sample.h"
 #include "harness/measure/judge/task_memory.h"
+#include "harness/measure/judge_protocol/findings.h"
+#include "harness/measure/judge_protocol/protocol.h"
 #include "harness/measure/process/child_process.h"
 #include "harness/measure/process/deadline.h"
 #include "harness/measure/process/host_lock.h"
@@ -52,7 +53,7 @@ struct TrialContext {
   HandOver& hand_over;
   std::optional<Roofline>& roofline;  ///< of the device; measured when it is first needed
   process::Deadline& total;           ///< of all trials of the request
-  /// Once requested, others wait: what compiles long is left to it (client::StillCompiling).
+  /// Once requested, others wait: what compiles long is left to it (StillCompiling).
   std::stop_token others = {};
 };
 
@@ -65,8 +66,8 @@ struct TrialEnd {
   /// PyTorch had too little memory, beside what was held for candidates to come.
   bool lacked_memory = false;
   runner::RunnerKind launched_by = runner::RunnerKind::vulkan;
-  uint64_t stack_bytes = 0;        ///< of the candidate's kernels (runner::Built)
-  client::Findings findings = {};  ///< of a request that asked to look closer
+  uint64_t stack_bytes = 0;  ///< of the candidate's kernels (runner::Built)
+  Findings findings = {};    ///< of a request that asked to look closer
 };
 
 /// Use: construct, run(). Every step returns whether to go on; when it returns false the result's
@@ -78,7 +79,7 @@ class Trial {
         std::function<void(const char*)> on_stage,
         std::function<void(const Progress&)> on_progress);
 
-  /// Never throws for what candidate or baseline do; throws client::StillCompiling, and Error for
+  /// Never throws for what candidate or baseline do; throws StillCompiling, and Error for
   /// what is wrong with the request's options (no such preset, variable, recorded time) and for the
   /// judge's own device.
   TrialEnd run(Result& result);
@@ -170,7 +171,7 @@ class Trial {
 
   TrialContext context_;
   CandidateBuild& build_;
-  const client::EvaluateRequest& request_;
+  const EvaluateRequest& request_;
   const Question& question_;
   std::function<void(const char*)> on_stage_;
   std::function<void(const Progress&)> on_progress_;

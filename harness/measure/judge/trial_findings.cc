@@ -74,7 +74,7 @@ void Trial::make_checks_with_redzones() {
 void Trial::inspect() {
   stage("sample");
   make_checks_with_redzones();
-  client::Inspection inspection;
+  Inspection inspection;
   auto finding = judge::inspect(parts(), *sampler_, *checks_, run_seconds(), inspection);
   end_.findings.inspection = std::move(inspection);
   refuse_or_pass(std::move(finding));
@@ -175,7 +175,7 @@ void Trial::profile() {
   const bool software = context_.device.snapshot().software();
   if (software) candidate().release();
   candidate().has_run();
-  client::StepTimes times;
+  StepTimes times;
   times.candidate_ms = step_times(candidate(), run_seconds());
   if (software) candidate().hold();
   at_baseline_ = true;

@@ -1,13 +1,14 @@
 // What a client and its judge say to each other survives the way, and what is none is kParse.
-#include "harness/evaluate/client/protocol.h"
+#include "harness/measure/judge_protocol/protocol.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
+#include "harness/measure/judge_protocol/findings.h"
 #include "tests/error_of.h"
 
-namespace kbench::client {
+namespace kbench::judge {
 namespace {
 
 EvaluateRequest full_request() {
@@ -36,7 +37,7 @@ EvaluateRequest full_request() {
   return request;
 }
 
-TEST(ClientProtocol, ARequestSurvivesWithAllItsOptions) {
+TEST(JudgeProtocol, ARequestSurvivesWithAllItsOptions) {
   const EvaluateRequest sent = full_request();
   const std::string line = to_json(sent);
   EXPECT_EQ(line.find('\n'), line.npos);
@@ -68,7 +69,7 @@ TEST(ClientProtocol, ARequestSurvivesWithAllItsOptions) {
   EXPECT_EQ(a.recorded->variables, b.recorded->variables);
 }
 
-TEST(ClientProtocol, WhatIsNotGivenStaysOut) {
+TEST(JudgeProtocol, WhatIsNotGivenStaysOut) {
   const EvaluateRequest got = request_from_json(to_json(EvaluateRequest{}));
   EXPECT_FALSE(got.question.plan.seed);
   EXPECT_FALSE(got.question.recorded);
@@ -78,7 +79,7 @@ TEST(ClientProtocol, WhatIsNotGivenStaysOut) {
   EXPECT_EQ(got.question.rule.tolerance, ToleranceRule::kbench);
 }
 
-TEST(ClientProtocol, AnErrorSurvivesWithItsPlace) {
+TEST(JudgeProtocol, AnErrorSurvivesWithItsPlace) {
   const Error sent(ErrorCode::kShape, Location{"a\nfile.yaml", 3, 7}, "said\n\"so\"");
   const std::string line = to_json(sent);
   EXPECT_EQ(line.find('\n'), line.npos);
@@ -90,14 +91,14 @@ TEST(ClientProtocol, AnErrorSurvivesWithItsPlace) {
   EXPECT_EQ(got.location().column, 7);
 }
 
-TEST(ClientProtocol, DevicesSurviveInAList) {
+TEST(JudgeProtocol, DevicesSurviveInAList) {
   const auto list = snapshots_from_json(to_json(std::vector<vulkan::DeviceSnapshot>(2)));
   ASSERT_EQ(list.size(), 2u);
   EXPECT_EQ(to_json(list[1]), to_json(vulkan::DeviceSnapshot{}));
   EXPECT_TRUE(snapshots_from_json(to_json(std::vector<vulkan::DeviceSnapshot>{})).empty());
 }
 
-TEST(ClientProtocol, EveryFieldOfADeviceSurvives) {
+TEST(JudgeProtocol, EveryFieldOfADeviceSurvives) {
   using nlohmann::json;
   const json none = json::parse(to_json(vulkan::DeviceSnapshot{}));
   json all = none;
@@ -124,14 +125,14 @@ TEST(ClientProtocol, EveryFieldOfADeviceSurvives) {
   EXPECT_EQ(device.storage_texel_formats.back(), VK_FORMAT_R32G32B32A32_SFLOAT);
 }
 
-TEST(ClientProtocol, BytesThatAreNoTextDoNotStopIt) {
+TEST(JudgeProtocol, BytesThatAreNoTextDoNotStopIt) {
   EvaluateRequest request;
   request.question.candidate.path = "a\xff.yaml";
   EXPECT_EQ(request_from_json(to_json(request)).question.preset, "auto");
   EXPECT_FALSE(to_json(Error(ErrorCode::kIo, "\xfe\xff")).empty());
 }
 
-TEST(ClientProtocol, CandidatesInMemoryArriveByteForByte) {
+TEST(JudgeProtocol, CandidatesInMemoryArriveByteForByte) {
   std::string bytes;
   for (int i = 0; i < 256; ++i) bytes += static_cast<char>(i);
   for (const std::string& tail : {std::string(), std::string("x"), std::string(2, '\0')}) {
@@ -151,7 +152,7 @@ TEST(ClientProtocol, CandidatesInMemoryArriveByteForByte) {
   }
 }
 
-TEST(ClientProtocol, ACandidateIsEitherAPathOrFiles) {
+TEST(JudgeProtocol, ACandidateIsEitherAPathOrFiles) {
   const std::string line = to_json(EvaluateRequest());
   const auto with = [&](const std::string& candidate) {
     std::string text = line;
@@ -170,7 +171,7 @@ TEST(ClientProtocol, ACandidateIsEitherAPathOrFiles) {
   }
 }
 
-TEST(ClientProtocol, LinesThatAreNoneAreParseErrors) {
+TEST(JudgeProtocol, LinesThatAreNoneAreParseErrors) {
   // Every prefix of a good line, and what is JSON but not of the form.
   const auto expect_parse_errors = [](const std::string& good, const auto& read) {
     for (size_t size = 0; size < good.size(); size += 1 + size / 16) {
@@ -188,7 +189,7 @@ TEST(ClientProtocol, LinesThatAreNoneAreParseErrors) {
                       [](const auto& l) { snapshot_from_json(l); });
 }
 
-TEST(ClientProtocol, AListOfDevicesThatIsNoneIsAParseError) {
+TEST(JudgeProtocol, AListOfDevicesThatIsNoneIsAParseError) {
   for (const char* line : {"", "[]", "{\"devices\": [1]}", "{\"devices\": [{}]}",
                            "{\"devices\": 7}", "{\"devices\": {\"a\": 1}}", "{}"}) {
     EXPECT_EQ(code_of([&] { snapshots_from_json(line); }), ErrorCode::kParse) << line;
@@ -206,7 +207,7 @@ void expect_refused(F read) {
   EXPECT_EQ(code_of(read), ErrorCode::kParse);
 }
 
-TEST(ClientProtocol, FieldsOfTheWrongTypeAreParseErrors) {
+TEST(JudgeProtocol, FieldsOfTheWrongTypeAreParseErrors) {
   const std::string good = to_json(full_request());
   for (const std::string& line :
        {replaced(good, "\"check\":true", "\"check\":\"yes\""),
@@ -218,7 +219,7 @@ TEST(ClientProtocol, FieldsOfTheWrongTypeAreParseErrors) {
   }
 }
 
-TEST(ClientProtocol, NumbersThatDoNotFitAreRefused) {
+TEST(JudgeProtocol, NumbersThatDoNotFitAreRefused) {
   const std::string device = to_json(vulkan::DeviceSnapshot());
   expect_refused([&] { snapshot_from_json(replaced(device, "index\":0", "index\":4294967296")); });
   expect_refused([&] { snapshot_from_json(replaced(device, "uuid\":[0", "uuid\":[256")); });
@@ -247,7 +248,7 @@ TEST(ClientProtocol, NumbersThatDoNotFitAreRefused) {
       [&] { request_from_json(replaced(line, "\"host_bytes\":", "\"host_bytes\":1e")); });
 }
 
-TEST(ClientProtocol, FindingsArriveAsTheyWereSent) {
+TEST(JudgeProtocol, FindingsArriveAsTheyWereSent) {
   Inspection inspection;
   Tensor got(DType::f32, {2, 2});
   for (int i = 0; i < 4; ++i)
@@ -274,4 +275,4 @@ TEST(ClientProtocol, FindingsArriveAsTheyWereSent) {
 }
 
 }  // namespace
-}  // namespace kbench::client
+}  // namespace kbench::judge

@@ -17,9 +17,8 @@
 #include "harness/measure/vulkan/snapshot.h"
 #include "kbench/error.h"
 #include "kbench/evaluate.h"
-#include "kbench/tensor.h"
 
-namespace kbench::client {
+namespace kbench::judge {
 
 inline constexpr int kAnswerDescriptor = 3;
 /// Sent during a request, it ends it: the answer is then `cancelled`, or the result if that was
@@ -77,39 +76,4 @@ vulkan::DeviceSnapshot snapshot_from_json(std::string_view line);               
 std::string to_json(const std::vector<vulkan::DeviceSnapshot>& list);            ///< one line
 std::vector<vulkan::DeviceSnapshot> snapshots_from_json(std::string_view line);  ///< throws kParse
 
-// What a judge sends beside a result when a request asks for details: a candidate's outputs on
-// inputs that the client knows, and the time of each step. Neither is a measurement, and neither
-// has to do with the secret inputs that verdicts come from.
-
-/// Elements of all outputs together that an inspection hands back at most.
-inline constexpr int64_t kMostInspected = 1 << 16;
-
-/// A candidate run three times on the same inputs: over plausible values in its outputs and
-/// temporaries, over zeros, and over zeros once more.
-struct Inspection {
-  struct Output {
-    Tensor before;    ///< what stood there before the first run
-    Tensor got;       ///< by the first run
-    Tensor again;     ///< by the second
-    Tensor repeated;  ///< by the third: what differs from the second is a race
-  };
-  std::vector<Output> outputs;  ///< by output index
-};
-
-/// Median device times over a few runs with cold caches, milliseconds.
-struct StepTimes {
-  std::vector<double> candidate_ms;  ///< by step of dispatch; of very many the last has the rest
-  std::vector<double> baseline_ms;   ///< by node of the graph that is no view, then copies if any
-};
-
-struct Findings {
-  std::optional<Inspection> inspection;
-  std::optional<StepTimes> times;
-};
-
-std::string to_json(const Inspection& inspection);       ///< one line
-Inspection inspection_from_json(std::string_view line);  ///< throws kParse
-std::string to_json(const StepTimes& times);             ///< one line
-StepTimes step_times_from_json(std::string_view line);   ///< throws kParse
-
-}  // namespace kbench::client
+}  // namespace kbench::judge
