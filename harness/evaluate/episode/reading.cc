@@ -1,4 +1,4 @@
-#include "libkbench/episode/reading.h"
+#include "harness/evaluate/episode/reading.h"
 
 #include <algorithm>
 #include <memory>

@@ -10,7 +10,7 @@
 #include "libkbench/base/enum_names.h"
 #include "libkbench/base/hash.h"
 #include "libkbench/base/text.h"
-#include "libkbench/episode/reading.h"
+#include "harness/evaluate/episode/reading.h"
 
 namespace kbench {
 namespace {
