@@ -81,11 +81,18 @@ class Judge {
                bool& device_gone);
 
  private:
-  Result judge_as_asked(const EvaluateRequest& request, bool at_other_sizes,
-                        const std::stop_token& cancelled, const std::stop_token& others,
-                        process::Deadline& total, bool& device_gone);
-  TrialContext trial_context(const std::stop_token& cancelled, const std::stop_token& others,
-                             process::Deadline& total);
+  struct Asked {
+    bool at_other_sizes;  ///< by the judge itself, in what is left of `total`
+    std::stop_token cancelled;
+    std::stop_token others;    ///< TrialContext::others, of the first attempt
+    process::Deadline& total;  ///< of all trials of the client's request
+  };
+  Result judge_as_asked(const EvaluateRequest& request, const Asked& asked, bool& device_gone);
+  TrialEnd run_trial(const EvaluateRequest& request, const Asked& asked,
+                     const std::stop_token& others, Result& result);
+  void leave(std::unique_ptr<CandidateBuild> build, const EvaluateRequest& request,
+             const Asked& asked, const Result& result, const TrialEnd& end);
+  TrialContext trial_context(const Asked& asked, const std::stop_token& others);
   void prove_device();
 
   std::string subject() const;
@@ -179,8 +186,7 @@ void Judge::prove_device() {
   }
 }
 
-TrialContext Judge::trial_context(const std::stop_token& cancelled, const std::stop_token& others,
-                                  process::Deadline& total) {
+TrialContext Judge::trial_context(const Asked& asked, const std::stop_token& others) {
   return {.device = *device_,
           .workspace = *workspace_,
           .kernels = *kernels_,
@@ -189,12 +195,12 @@ TrialContext Judge::trial_context(const std::stop_token& cancelled, const std::s
           .supply = supply_,
           .pausable = *runners_.pausable,
           .lock = *lock_,
-          .cancelled = cancelled,
+          .cancelled = asked.cancelled,
           .clock = *clock_,
           .opponents = opponents_,
           .hand_over = hand_over_,
           .roofline = roofline_,
-          .total = total,
+          .total = asked.total,
           .others = others};
 }
 
@@ -216,15 +222,77 @@ bool ended_cleanly(const Result& result, const TrialEnd& end, bool ran) {
   return whole && end.launched_by != runner::RunnerKind::cuda;
 }
 
-/// `at_other_sizes`: a trial that the judge adds itself, not a request of the client's; it has what
-/// is left of `total`. Throws StillCompiling where the request lets it.
-Result Judge::judge_as_asked(const EvaluateRequest& request, bool at_other_sizes,
-                             const std::stop_token& cancelled, const std::stop_token& others,
-                             process::Deadline& total, bool& device_gone) {
-  Result result;
-  // A failure that is not the candidate's (a runner that does not start or is killed from outside,
-  // a baseline that fails, a processor that slept while the judge's clock ran) is tried again.
+/// Tells the client the stages of a trial and, once it is known, of which task it is.
+std::function<void(const char*)> stage_teller(const Result& result) {
+  return [&result, named = false](const char* name) mutable {
+    if (!named && !result.task_name.empty()) {
+      named = true;
+      answer("named", to_json(result));
+    }
+    answer("stage", name);
+  };
+}
+
+/// One trial. Throws RunnerFailure for what is not the candidate's fault, StillCompiling where
+/// `others` lets it, DeviceLost.
+TrialEnd Judge::run_trial(const EvaluateRequest& request, const Asked& asked,
+                          const std::stop_token& others, Result& result) {
+  const auto began = std::chrono::steady_clock::now();
+  auto build = asked.at_other_sizes ? further_sizes_.build(request) : supply_.take(request);
+  build->runner().end_when(asked.cancelled);
+  TrialEnd end;
+  try {
+    ready_baseline_cache();
+    if (!request.question.check && !asked.at_other_sizes) supply_.ready_baseline();
+    if (!asked.at_other_sizes) supply_.enter(Phase::preparing, request);
+    std::function<void(const Progress&)> on_progress;
+    if (request.progress) on_progress = [](const Progress& p) { answer("progress", to_json(p)); };
+    result.stage_s["open"] = process::seconds_since(began);
+    end =
+        Trial(trial_context(asked, others), *build, stage_teller(result), on_progress).run(result);
+  } catch (StillCompiling& still) {
+    still.begun = supply_.may_park() && !asked.cancelled.stop_requested();
+    still.begun ? supply_.park(std::move(build)) : supply_.put_back(std::move(build), false);
+    throw;
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::kDeviceLost && e.code() != ErrorCode::kTimeout) throw;
+    result.verdict = Verdict::device_lost;
+    result.message = std::string("the device was lost under the judge: ") + e.what();
+    throw DeviceLost();
+  }
+  const auto ended = std::chrono::steady_clock::now();
+  if (end.findings.inspection) answer("inspection", to_json(*end.findings.inspection));
+  if (end.findings.times) answer("profile", to_json(*end.findings.times));
+  result.runner_served = build->runner().served();
+  leave(std::move(build), request, asked, result, end);
+  result.stage_s["finish"] = process::seconds_since(ended);
+  return end;
+}
+
+/// After its trial a runner ends, is asked again at other sizes, or serves its author's next one.
+void Judge::leave(std::unique_ptr<CandidateBuild> build, const EvaluateRequest& request,
+                  const Asked& asked, const Result& result, const TrialEnd& end) {
+  if (!asked.at_other_sizes) {
+    further_sizes_.set_candidate(build->read_source(), end.launched_by);
+  }
+  if (end.device_in_doubt) {
+    build->release().reset();  // A hung run ends with its process.
+    return prove_device();
+  }
+  const bool again =
+      asked.at_other_sizes ? result.correct() : FurtherSizes::wanted(request, result);
+  if (again && build->can_be_built_again()) return further_sizes_.keep(std::move(build));
+  const bool clean = ended_cleanly(result, end, build->runner().ran());
+  supply_.put_back(std::move(build), clean);
+}
+
+/// A failure that is not the candidate's (a runner that does not start or is killed from outside, a
+/// baseline that fails, a processor that slept while the judge's clock ran, no memory beside what
+/// is held ahead) is tried again. Throws StillCompiling where the request lets it.
+Result Judge::judge_as_asked(const EvaluateRequest& request, const Asked& asked,
+                             bool& device_gone) {
   constexpr int kAttempts = 2;
+  Result result;
   double queued_s = 0, in_vain_s = 0;
   std::string in_vain;  // Why the first attempt was thrown away.
   for (int attempt = 1; attempt <= kAttempts; ++attempt) {
@@ -234,62 +302,13 @@ Result Judge::judge_as_asked(const EvaluateRequest& request, bool at_other_sizes
       in_vain = std::string(name_of(result.verdict)) + ": " + result.message;
     }
     result = Result();
-    if (!at_other_sizes) total = process::Deadline(request.question.limits.total_seconds);
+    if (!asked.at_other_sizes) {
+      asked.total = process::Deadline(request.question.limits.total_seconds);
+    }
     trial::describe_device(result, device_->snapshot(), request.question);
     TrialEnd end;
-    try {
-      // What is tried again is waited for.
-      const bool may_leave = !at_other_sizes && attempt == 1;
-      auto build = at_other_sizes ? further_sizes_.build(request) : supply_.take(request);
-      build->runner().end_when(cancelled);
-      auto trial_ended = began;
-      try {
-        ready_baseline_cache();
-        if (!request.question.check && !at_other_sizes) supply_.ready_baseline();
-        if (!at_other_sizes) supply_.enter(Phase::preparing, request);
-        std::function<void(const Progress&)> on_progress;
-        if (request.progress) {
-          on_progress = [](const Progress& p) { answer("progress", to_json(p)); };
-        }
-        result.stage_s["open"] = process::seconds_since(began);
-        const auto on_stage = [&result, named = false](const char* name) mutable {
-          if (!named && !result.task_name.empty()) {
-            named = true;
-            answer("named", to_json(result));
-          }
-          answer("stage", name);
-        };
-        end = Trial(trial_context(cancelled, may_leave ? others : std::stop_token(), total), *build,
-                    on_stage, on_progress)
-                  .run(result);
-        trial_ended = std::chrono::steady_clock::now();
-      } catch (StillCompiling& still) {
-        still.begun = supply_.may_park() && !cancelled.stop_requested();
-        still.begun ? supply_.park(std::move(build)) : supply_.put_back(std::move(build), false);
-        throw;
-      } catch (const Error& e) {
-        if (e.code() != ErrorCode::kDeviceLost && e.code() != ErrorCode::kTimeout) throw;
-        result.verdict = Verdict::device_lost;
-        result.message = std::string("the device was lost under the judge: ") + e.what();
-        throw DeviceLost();
-      }
-      if (end.findings.inspection) answer("inspection", to_json(*end.findings.inspection));
-      if (end.findings.times) answer("profile", to_json(*end.findings.times));
-      if (!at_other_sizes) {
-        further_sizes_.set_candidate(build->read_source(), end.launched_by);
-      }
-      result.runner_served = build->runner().served();
-      if (end.device_in_doubt) {
-        build->release().reset();  // A hung run ends with its process.
-        prove_device();
-      } else if (build->can_be_built_again() &&
-                 (at_other_sizes ? result.correct() : FurtherSizes::wanted(request, result))) {
-        further_sizes_.keep(std::move(build));
-      } else {
-        const bool clean = ended_cleanly(result, end, build->runner().ran());
-        supply_.put_back(std::move(build), clean);
-      }
-      result.stage_s["finish"] = process::seconds_since(trial_ended);
+    try {  // What is tried again is waited for.
+      end = run_trial(request, asked, attempt == 1 ? asked.others : std::stop_token(), result);
     } catch (const RunnerFailure& failure) {
       result.verdict = Verdict::harness_error;
       result.message = failure.message;
@@ -306,7 +325,7 @@ Result Judge::judge_as_asked(const EvaluateRequest& request, bool at_other_sizes
       opponents_.drop();
     }
     const bool again = end.baseline_failed || end.infrastructure_fault || end.times_in_doubt;
-    if (cancelled.stop_requested() || !(again || end.lacked_memory)) break;
+    if (asked.cancelled.stop_requested() || !(again || end.lacked_memory)) break;
     if (attempt < kAttempts) in_vain_s += process::seconds_since(began) - waited_s;
     if (end.lacked_memory && attempt < kAttempts) {
       opponents_.drop();
@@ -329,11 +348,10 @@ Result Judge::judge(const EvaluateRequest& request, const Requests::Received& re
   const LockRelease release_lock{*lock_};
   further_sizes_.retire();  // Of a request that ended by an error.
   process::Deadline total(request.question.limits.total_seconds);
-  Result result = judge_as_asked(request, /*at_other_sizes=*/false, cancelled, received.others,
-                                 total, device_gone);
+  Result result = judge_as_asked(request, {false, cancelled, received.others, total}, device_gone);
   const auto ended = [&] { return device_gone || cancelled.stop_requested(); };
   const auto judge_there = [&](const EvaluateRequest& there) {
-    return judge_as_asked(there, /*at_other_sizes=*/true, cancelled, {}, total, device_gone);
+    return judge_as_asked(there, {/*at_other_sizes=*/true, cancelled, {}, total}, device_gone);
   };
   if (!ended()) further_sizes_.look(request, judge_there, ended, total, result);
   const auto finishing = std::chrono::steady_clock::now();

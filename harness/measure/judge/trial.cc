@@ -27,9 +27,25 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kTellEvery = 0.1;  ///< seconds from progress to progress
-/// Samples whose times the judge's clock contradicts: one after another, and in all beside a share
-/// of those taken, as a runner that may have samples taken again may choose among them.
-constexpr int kMostRetakes = 3, kMostRetakesInAll = 6, kSamplesARetake = 20;
+/// Samples whose times the judge's clock contradicts: few one after another, and in all beside a
+/// share of those taken, as a runner that may have samples taken again may choose among them.
+class Retakes {
+ public:
+  bool may_again(int samples) {
+    ++in_all_;
+    return ++in_a_row_ < kMostInARow && in_all_ <= kMostInAll + samples / kSamplesEach;
+  }
+  void believed() { in_a_row_ = 0; }
+  std::string text() const {
+    return "the device's times and the judge's clock contradict each other, in " +
+           std::to_string(in_a_row_) + " samples in a row and " + std::to_string(in_all_) +
+           " in all";
+  }
+
+ private:
+  static constexpr int kMostInARow = 3, kMostInAll = 6, kSamplesEach = 20;
+  int in_a_row_ = 0, in_all_ = 0;
+};
 
 /// The share of a software device's processors that other processes may take: beyond it times are
 /// off.
@@ -647,64 +663,11 @@ bool Trial::sample() {
   const bool twin = !recorded_ns && opponent_ && opponent_->python();
   trial::CallSampling sampling(trial::resolve_plan(question_.plan, software), recorded_ns, calls,
                                build_.key().dtype, twin);
-  trial::RoleSchedule schedule;
   ClockRule clock(software);
   clock.set_lane(lane_);
   const std::vector<pid_t> ours = {context_.supply.baseline().runner().id(), candidate().id()};
   const auto clocks = software ? process::processor_clocks(ours) : std::nullopt;
-  const auto start = Clock::now();
-  const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
-  int retakes = 0, retakes_in_all = 0;
-  double told = 0;  // when progress was
-  trial::Roles roles = schedule.next(secret_);
-  int calls_now = sampling.next(secret_);
-  const auto unexplained = [&] {
-    if (sampling.count() >= kSamplesToExplain || clock.suspicion().empty()) return false;
-    context_.supply.quiet();
-    return true;
-  };
-  while (!sampling.done() || unexplained()) {
-    if (deadline_.passed()) {
-      return refuse_late();
-    }
-    if (calls > 1) sampler_->set_calls(calls_now, sampler_->captures());
-    auto finding = take(roles, false);
-    if (finding) {
-      finding->message +=
-          " (in sample " + std::to_string(sampling.count() + 1) + "; the warm-up had been right)";
-      return refuse(*std::move(finding));
-    }
-    const BracketedRun& ours = sampler_->baseline_run();
-    const BracketedRun& rival = sampler_->opponent_run();
-    const BracketedRun& theirs = sampler_->candidate_run();
-    if (clock.contradicts(ours) || clock.contradicts(theirs)) {
-      ++retakes_in_all;
-      const int most = kMostRetakesInAll + sampling.count() / kSamplesARetake;
-      if (++retakes < kMostRetakes && retakes_in_all <= most) continue;
-      end_.times_in_doubt = true;
-      return refuse(Verdict::harness_error,
-                    "the device's times and the judge's clock contradict each other, in " +
-                        std::to_string(retakes) + " samples in a row and " +
-                        std::to_string(retakes_in_all) + " in all");
-    }
-    retakes = 0;
-    clock.add(ours, theirs);
-    const double spent_ns = rival.claimed_ns() + theirs.claimed_ns();
-    if (calls > 1 && calls_now == 1) {
-      sampling.add({rival.net_ns, theirs.net_ns, spent_ns}, seconds());
-    } else {
-      sampling.add({rival.call_ns(), theirs.call_ns(), spent_ns}, seconds());
-    }
-    roles = schedule.next(secret_);
-    calls_now = sampling.next(secret_);
-    if (on_progress_ && sampling.count() % 2 == 0 && seconds() - told >= kTellEvery) {
-      if (sampling.several().count() == 0) continue;
-      const Interval speedup = sampling.speedup();
-      if (!std::isfinite(speedup.high)) continue;  // Too few for one.
-      told = seconds();
-      on_progress_({sampling.count(), speedup, told});
-    }
-  }
+  if (!take_samples(sampling, clock, calls)) return false;
   if (clocks) {
     const auto clocks_then = process::processor_clocks(ours);
     const auto taken = clocks_then ? process::taken_by_others(*clocks, *clocks_then) : std::nullopt;
@@ -715,23 +678,81 @@ bool Trial::sample() {
     end_.times_in_doubt = true;
     return refuse(Verdict::harness_error, said);
   }
-  if (from_outside() && !sampler_->captured() && sampling.candidate_ms() < kHostBoundMs) {
-    result_->diagnostics.push_back(
-        {"note", "", 0, 0,
-         "bound by the host: calling it takes Python about as long as the device needs"});
-  }
-  if (sampling.lower_alone()) {
-    result_->diagnostics.push_back(
-        {"note", "", 0, 0,
-         "timed by runs of one call: in runs of " + std::to_string(calls) + " calls it is " +
-             digits_text(sampling.several().speedup().point, 3) + " times as fast"});
-  }
+  tell_how_timed(sampling, calls);
   result_->samples = sampling.count();
   result_->speedup = sampling.speedup();
   result_->candidate_ms = sampling.candidate_ms();
   result_->baseline_ms = sampling.baseline_ms();
   candidate_ms_at_most_ = sampling.candidate_ms_at_most();
   return true;
+}
+
+/// Until the interval is narrow enough and no time is suspicious. `calls`: of a module, in runs of
+/// several.
+bool Trial::take_samples(trial::CallSampling& sampling, ClockRule& clock, int calls) {
+  const auto start = Clock::now();
+  const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  trial::RoleSchedule schedule;
+  Retakes retakes;
+  double told = 0;  // when progress was
+  trial::Roles roles = schedule.next(secret_);
+  int calls_now = sampling.next(secret_);
+  const auto unexplained = [&] {
+    if (sampling.count() >= kSamplesToExplain || clock.suspicion().empty()) return false;
+    context_.supply.quiet();
+    return true;
+  };
+  while (!sampling.done() || unexplained()) {
+    if (deadline_.passed()) return refuse_late();
+    if (calls > 1) sampler_->set_calls(calls_now, sampler_->captures());
+    if (auto finding = take(roles, false)) {
+      finding->message +=
+          " (in sample " + std::to_string(sampling.count() + 1) + "; the warm-up had been right)";
+      return refuse(*std::move(finding));
+    }
+    const BracketedRun& ours = sampler_->baseline_run();
+    const BracketedRun& rival = sampler_->opponent_run();
+    const BracketedRun& theirs = sampler_->candidate_run();
+    if (clock.contradicts(ours) || clock.contradicts(theirs)) {
+      if (retakes.may_again(sampling.count())) continue;
+      end_.times_in_doubt = true;
+      return refuse(Verdict::harness_error, retakes.text());
+    }
+    retakes.believed();
+    clock.add(ours, theirs);
+    const double spent_ns = rival.claimed_ns() + theirs.claimed_ns();
+    const bool alone = calls > 1 && calls_now == 1;
+    sampling.add({alone ? rival.net_ns : rival.call_ns(), alone ? theirs.net_ns : theirs.call_ns(),
+                  spent_ns},
+                 seconds());
+    roles = schedule.next(secret_);
+    calls_now = sampling.next(secret_);
+    if (seconds() - told >= kTellEvery && tell_progress(sampling, seconds())) told = seconds();
+  }
+  return true;
+}
+
+/// False where nobody asks, or too few samples have an interval.
+bool Trial::tell_progress(const trial::CallSampling& sampling, double seconds) const {
+  const bool pairs = sampling.count() % 2 == 0 && sampling.several().count() > 0;
+  if (!on_progress_ || !pairs) return false;
+  const Interval speedup = sampling.speedup();
+  if (!std::isfinite(speedup.high)) return false;
+  on_progress_({sampling.count(), speedup, seconds});
+  return true;
+}
+
+void Trial::tell_how_timed(const trial::CallSampling& sampling, int calls) {
+  const auto note = [&](std::string text) {
+    result_->diagnostics.push_back({"note", "", 0, 0, std::move(text)});
+  };
+  if (from_outside() && !sampler_->captured() && sampling.candidate_ms() < kHostBoundMs) {
+    note("bound by the host: calling it takes Python about as long as the device needs");
+  }
+  if (sampling.lower_alone()) {
+    note("timed by runs of one call: in runs of " + std::to_string(calls) + " calls it is " +
+         digits_text(sampling.several().speedup().point, 3) + " times as fast");
+  }
 }
 
 /// Keeps the better of several measurements: a device that has idled is slower.

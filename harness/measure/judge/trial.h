@@ -27,6 +27,7 @@
 #include "harness/measure/process/host_lock.h"
 #include "harness/measure/trial/clock_watch.h"
 #include "harness/measure/trial/kernels.h"
+#include "harness/measure/trial/sampling.h"
 #include "harness/measure/trial/secret.h"
 #include "harness/measure/vulkan/device.h"
 #include "kbench/baseline.h"
@@ -139,6 +140,9 @@ class Trial {
   std::optional<Finding> take(const trial::Roles& roles, bool first);
   Finding explained(Finding wrong);
   bool sample();
+  bool take_samples(trial::CallSampling& sampling, ClockRule& clock, int calls);
+  bool tell_progress(const trial::CallSampling& sampling, double seconds) const;
+  void tell_how_timed(const trial::CallSampling& sampling, int calls);
   std::optional<std::string> impossible();
   void measure_roofline();
   void find_own_share();

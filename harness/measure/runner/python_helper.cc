@@ -145,6 +145,47 @@ UniqueFd nameless_file(const std::string& text) {
   return file;
 }
 
+/// How a job's process has ended.
+struct EndedJob {
+  bool done = false;     ///< it has answered in time
+  bool reaped = false;   ///< by itself; else it was killed
+  int status = 0;        ///< as waitpid() has it
+  std::string answered;  ///< as it says
+  std::string said;      ///< its output's last line
+  std::string too_much;  ///< what it took more of than it may have
+};
+
+Json outcome_of(const Json& job, const EndedJob& ended) {
+  const std::string whose = job.at("whose");
+  if (!ended.too_much.empty()) return failure(ErrorCode::kUnsupported, ended.too_much);
+  if (!ended.done) {
+    const bool extensions = job.at("for_torch");
+    return failure(ErrorCode::kTimeout, extensions ? "its extensions took longer than " +
+                                                         number_text(job.at("seconds")) +
+                                                         " s (six times --compile-seconds)"
+                                                   : whose + " translation took too long");
+  }
+  if (ended.reaped && WIFEXITED(ended.status) && WEXITSTATUS(ended.status) == kNoLock) {
+    return failure(ErrorCode::kUnsupported,
+                   "this system cannot hold " + whose +
+                       " Python process in (Landlock and seccomp are needed)");
+  }
+  if (!ended.answered.empty()) return {{"answer", ended.answered}};
+  const bool signalled = ended.reaped && WIFSIGNALED(ended.status);
+  const process::Exit exit{.ended = ended.reaped,
+                           .status = signalled ? 0 : WEXITSTATUS(ended.status),
+                           .signal = signalled ? WTERMSIG(ended.status) : 0};
+  // Its filter of system calls lets it send itself no such signal.
+  if (process::ended_from_outside(exit)) {
+    return failure(ErrorCode::kInternal,
+                   whose + " process was " + describe(exit) + ", not by kbench");
+  }
+  return failure(ErrorCode::kCompile,
+                 whose + " process " + (signalled ? "was " : "") +
+                     (exit.ended ? describe(exit) : "closed its end") + " without an answer" +
+                     (ended.said.empty() ? "" : "; its last words: " + ended.said));
+}
+
 /// Runs the job's script in the scratch folder and ends all that it started. Returns the answer or
 /// a failure(). Ended early if the asking process is gone.
 Json run_python(const Json& job, PythonPrototype& prototype, const PythonScratch& scratch,
@@ -176,53 +217,24 @@ Json run_python(const Json& job, PythonPrototype& prototype, const PythonScratch
     throw;
   }
   process::Deadline limit(job.at("seconds"));
-  std::string answered, said, too_much;
-  const bool done = collect(
+  EndedJob ended;
+  ended.done = collect(
       child, answer_read.get(), output_read.get(),
       [&] {
         guard->watch();
-        too_much = taken_too_much(child, scratch);
-        return too_much.empty() && !limit.passed() && !asking.closed();
+        ended.too_much = taken_too_much(child, scratch);
+        return ended.too_much.empty() && !limit.passed() && !asking.closed();
       },
-      answered, said);
-  said = process::last_line(said, 300);
-  const std::string whose = job.at("whose");
-  int status = 0;
+      ended.answered, ended.said);
+  ended.said = process::last_line(ended.said, 300);
   // It ends by itself after its answer; then what it started is ended.
-  process::Deadline deadline(done ? 1 : 0);
-  pid_t ended = 0;
-  while ((ended = waitpid(child, &status, WNOHANG)) == 0 && !deadline.passed()) usleep(1000);
+  process::Deadline deadline(ended.done ? 1 : 0);
+  pid_t reaped = 0;
+  while ((reaped = waitpid(child, &ended.status, WNOHANG)) == 0 && !deadline.passed()) usleep(1000);
+  ended.reaped = reaped == child;
   if (!end_group(child, kGraceSeconds)) throw NotEnded();
-  if (too_much.empty()) too_much = taken_too_much(child, scratch);
-  if (!too_much.empty()) return failure(ErrorCode::kUnsupported, too_much);
-  if (!done) {
-    const bool extensions = job.at("for_torch");
-    return failure(ErrorCode::kTimeout, extensions ? "its extensions took longer than " +
-                                                         number_text(job.at("seconds")) +
-                                                         " s (six times --compile-seconds)"
-                                                   : whose + " translation took too long");
-  }
-  if (ended == child && WIFEXITED(status) && WEXITSTATUS(status) == kNoLock) {
-    return failure(ErrorCode::kUnsupported,
-                   "this system cannot hold " + whose +
-                       " Python process in (Landlock and seccomp are needed)");
-  }
-  if (answered.empty()) {
-    const bool signalled = ended == child && WIFSIGNALED(status);
-    const process::Exit exit{.ended = ended == child,
-                             .status = signalled ? 0 : WEXITSTATUS(status),
-                             .signal = signalled ? WTERMSIG(status) : 0};
-    // Its filter of system calls lets it send itself no such signal.
-    if (process::ended_from_outside(exit)) {
-      return failure(ErrorCode::kInternal,
-                     whose + " process was " + describe(exit) + ", not by kbench");
-    }
-    return failure(ErrorCode::kCompile, whose + " process " + (signalled ? "was " : "") +
-                                            (exit.ended ? describe(exit) : "closed its end") +
-                                            " without an answer" +
-                                            (said.empty() ? "" : "; its last words: " + said));
-  }
-  return {{"answer", answered}};
+  if (ended.too_much.empty()) ended.too_much = taken_too_much(child, scratch);
+  return outcome_of(job, ended);
 }
 
 /// The server's side of one connection.
