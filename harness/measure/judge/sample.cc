@@ -178,7 +178,7 @@ BracketedRun Sampler::run_candidate(const runner::Pass& pass, double seconds) {
                             .capture = capture_};
   const BracketedRun taken =
       without(run(parts_.candidate, request, captured_, std::exchange(parts_.build_seconds, 0)),
-              candidate_hand_over_ns_);
+              hand_over_ns_);
   if (held) parts_.candidate.hold();
   at_candidate_ = false;
   return taken;
@@ -191,7 +191,7 @@ BracketedRun Sampler::run_opponent(double seconds) {
                             .own_clock = own_clock_};
   try {
     return without(run(opponent_->runner(), request, opponent_captured_),
-                   own_clock_ ? 0 : opponent_hand_over_ns_);
+                   own_clock_ || !opponent_->python() ? 0 : hand_over_ns_);
   } catch (const runner::Refused& refused) {  // It is not the candidate's fault.
     throw RunnerFailure{RunnerFailure::Kind::ended, code_of(refused),
                         opponent_->name() + " cannot run the task: " + refused.message};

@@ -106,12 +106,9 @@ class Sampler {
   BracketedRun run_candidate(const runner::Pass& pass, double seconds);
   /// Hands the device over to the candidate's lane, and runs nothing there.
   BracketedRun hand_over(double seconds);
-  /// What hand-overs take where times are taken around them, nanoseconds: it is taken off from now
+  /// What a hand-over takes where times are taken around it, nanoseconds: it is taken off from now
   /// on, and half of a run at most.
-  void take_off(double candidates_ns, double opponents_ns) {
-    candidate_hand_over_ns_ = candidates_ns;
-    opponent_hand_over_ns_ = opponents_ns;
-  }
+  void take_off(double hand_over_ns) { hand_over_ns_ = hand_over_ns; }
   /// Another run of the candidate on the last sample's inputs, over other values in its outputs and
   /// temporaries; checked as a sample is.
   std::optional<Finding> run_again(Checks& checks, const runner::Pass& pass, double seconds);
@@ -168,7 +165,7 @@ class Sampler {
   int last_checked_ = 0;                     ///< the call whose truth is there
   std::vector<std::vector<uint64_t>> keys_;  ///< of the inputs, by call
   bool capture_ = false, own_clock_ = false;
-  double candidate_hand_over_ns_ = 0, opponent_hand_over_ns_ = 0;
+  double hand_over_ns_ = 0;
   BracketedRun baseline_run_, opponent_run_, candidate_run_;
 };
 

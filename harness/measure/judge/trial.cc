@@ -323,7 +323,7 @@ void Trial::try_lane() {
     for (const BracketedRun& run : measured(15)) times.push_back(run.run_ns);
     hand_over.add(std::move(times));
   }
-  sampler_->take_off(hand_over.ns(), 0);
+  sampler_->take_off(hand_over.ns());
 }
 
 std::vector<Watched> Trial::watched(bool with_setup) const {
@@ -549,10 +549,6 @@ void Trial::attach_opponent() {
 double Trial::time_opponent(const std::string& way, int runs) {
   if (opponent_->way() != way) attach_opponent(way);
   sampler_->set_opponent(opponent_, /*own_clock=*/opponent_->python() && !from_outside());
-  // That of both processes: equal ones cancel.
-  if (opponent_->python()) {
-    sampler_->take_off(context_.hand_over.ns(), context_.hand_over.ns());
-  }
   try {
     sampler_->run_opponent(kOpponentCompileSeconds);
   } catch (const RunnerFailure& failure) {
