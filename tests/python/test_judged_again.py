@@ -115,7 +115,7 @@ class Selection(unittest.TestCase):
 
 class Packing(unittest.TestCase):
     def test_files_and_their_programs_from_git(self):
-        needs.need(shutil.which("git"), "git")
+        needs.need(shutil.which("git"), "git (Debian: git)")
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         folder, packed = os.path.join(scratch.name, "git"), os.path.join(scratch.name, "pack")
