@@ -20,14 +20,18 @@ FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 SCRIPTS = os.path.join(FOLDER, "harness", "measure", "runner", "torch")
 
 
-def driver():
-    """driver.py's names, without running it."""
+def driver_text():
     text = ""
     for name in ("load_module.py", "quick_build.py", "kernel_names.py", "weights.py",
                  "driver.py"):  # fmt: skip
         with open(os.path.join(SCRIPTS, name)) as file:
             text += file.read()
-    run = "\nmain()\n"
+    return text
+
+
+def driver():
+    """driver.py's names, without running it."""
+    text, run = driver_text(), "\nmain()\n"
     assert text.endswith(run)
     names = {"torch": torch, "DEVICE": "cpu", "__name__": "driver"}
     exec(compile(text[: -len(run)], "driver.py", "exec"), names)
@@ -174,6 +178,9 @@ class Capture(unittest.TestCase):
         for path in glob.glob(os.path.join(FOLDER, "tests", "exploits", "torch", "*", "*.py")):
             with open(path, encoding="utf-8") as file:
                 text = file.read()
+            for name in re.findall(r'\bco_name == "(\w+)"', text):
+                self.assertIn(f"def {name}(", driver_text(), path)
+                seen += 1
             if '"__main__"' not in text:
                 continue
             for used in re.findall(r'(?:\bdriver|modules\["__main__"\])((?:\.\w+)+)', text):
