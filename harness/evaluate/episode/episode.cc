@@ -4,13 +4,13 @@
 #include <cmath>
 #include <utility>
 
+#include "harness/evaluate/episode/reading.h"
 #include "kbench/error.h"
 #include "kbench/exchange.h"
 #include "kbench/version.h"
 #include "libkbench/base/enum_names.h"
 #include "libkbench/base/hash.h"
 #include "libkbench/base/text.h"
-#include "harness/evaluate/episode/reading.h"
 
 namespace kbench {
 namespace {

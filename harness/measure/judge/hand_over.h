@@ -9,10 +9,10 @@
 
 namespace kbench::judge {
 
-/// A question to the process that asks for nothing, and its standstill. All such processes are alike
-/// before a candidate's code runs in them, so one value counts for all trials of a judge, and for
-/// the opponent, too. Where others open the device meanwhile it takes ten times as long: of several
-/// trials the least median counts.
+/// A question to the process that asks for nothing, and its standstill. All such processes are
+/// alike before a candidate's code runs in them, so one value counts for all trials of a judge, and
+/// for the opponent, too. Where others open the device meanwhile it takes ten times as long: of
+/// several trials the least median counts.
 class HandOver {
  public:
   bool known() const { return trials_ > 0; }
