@@ -169,8 +169,7 @@ struct JudgeClient::Outcome {
   std::string stage = "start";  ///< the last one begun
   double queued_s = 0;          ///< waited for the device; counts in no limit
   bool retry = false;           ///< not the candidate's fault, and worth a second try
-  std::exception_ptr
-      thrown;  ///< by a callback; or Cancelled after a stop request, judge::StillCompiling
+  std::exception_ptr thrown;  ///< by a callback; or Cancelled after a stop request, StillCompiling
 
   bool touched() const { return stage != "start"; }
 };

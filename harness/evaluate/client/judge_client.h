@@ -60,11 +60,11 @@ class JudgeClient {
   const vulkan::DeviceSnapshot& snapshot();
   /// Starts a judge unless one is running. Throws as snapshot() does.
   void make_ready();
-  /// Throws only for what is wrong with the question, what the observer throws,
-  /// judge::StillCompiling where the request lets it, and Cancelled; all other failures are
-  /// results. `findings` receives the details that the request asks for. When `stop` is requested
-  /// the judge is told; if it does not answer within a second, as when its driver hangs, it is
-  /// killed, and the next run starts another.
+  /// Throws only for what is wrong with the question, what the observer throws, StillCompiling
+  /// where the request lets it, and Cancelled; all other failures are results. `findings` receives
+  /// the details that the request asks for. When `stop` is requested the judge is told; if it does
+  /// not answer within a second, as when its driver hangs, it is killed, and the next run starts
+  /// another.
   Result run(const judge::EvaluateRequest& request, const Observer& observer = {},
              judge::Findings* findings = nullptr, const std::stop_token& stop = {});
   /// How often a judge was started in place of one that had ended. Any thread may ask.

@@ -75,7 +75,7 @@ struct Job {
   std::function<Result(QueueJudge&, const judge::EvaluateRequest&)> work = {};
 };
 
-/// Thread-safe. A job that was left to its compiler (judge::StillCompiling) is asked for again
+/// Thread-safe. A job that was left to its compiler (StillCompiling) is asked for again
 /// after each other one. A device that is lost, or whose judge does not start any more, is
 /// excluded; its candidate is tried once more on another device. If no device is left, all other
 /// jobs end as harness_error.

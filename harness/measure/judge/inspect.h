@@ -9,7 +9,6 @@
 #include "harness/measure/judge/checks.h"
 #include "harness/measure/judge/sample.h"
 #include "harness/measure/judge_protocol/findings.h"
-#include "harness/measure/judge_protocol/protocol.h"
 
 namespace kbench::judge {
 
@@ -29,10 +28,10 @@ struct ReceivedRun {
 ReceivedRun run_and_receive(const SampleParts& parts, Sampler& sampler, Checks& checks,
                             trial::Contents contents, bool first, double seconds);
 
-/// Runs the candidate three times, over values in its outputs and temporaries as Inspection
-/// has them, and receives what it wrote. The finding is what it did outside of its outputs, if
-/// anything. Throws kInvalidArgument where the outputs have more than kMostInspected
-/// elements, and what a sample throws. `checks` has its redzones recorded.
+/// Runs the candidate three times, over values in its outputs and temporaries as Inspection has
+/// them, and receives what it wrote. The finding is what it did outside of its outputs, if
+/// anything. Throws kInvalidArgument where the outputs have more than kMostInspected elements, and
+/// what a sample throws. `checks` has its redzones recorded.
 std::optional<Finding> inspect(const SampleParts& parts, Sampler& sampler, Checks& checks,
                                double seconds, Inspection& inspection);
 

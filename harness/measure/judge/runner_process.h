@@ -142,8 +142,8 @@ class RunnerProcess {
   void end_when(std::stop_token cancelled) { options_.cancelled = std::move(cancelled); }
   /// The same once the request's time is up, which must outlive that; null: no longer.
   void end_with(process::Deadline* total) { options_.total = total; }
-  /// Once requested, a wait of more than a second throws StillCompiling, and the answer is
-  /// still to come.
+  /// Once requested, a wait of more than a second throws StillCompiling, and the answer is still to
+  /// come.
   void leave_for(std::stop_token others) { others_ = std::move(others); }
   /// Waits so long for the answer to what was sent last: false if there is none yet. What the
   /// answer is, or that none will come, is for receive() to find.

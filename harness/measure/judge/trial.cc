@@ -53,20 +53,6 @@ constexpr double kBusyShare = 0.1;
 /// Below this a module that is called and not captured is timed with Python's own time.
 constexpr double kHostBoundMs = 0.2;
 
-/// Runs of nothing at the pace of samples; the first wake everything up.
-template <class HandOverOnce>
-std::vector<BracketedRun> hand_overs(HandOverOnce hand_over, int runs) {
-  constexpr int kFirst = 3;
-  constexpr std::chrono::milliseconds kPause(3);
-  std::vector<BracketedRun> taken;
-  for (int run = 0; run < kFirst + runs; ++run) {
-    const BracketedRun one = hand_over();
-    if (run >= kFirst) taken.push_back(one);
-    std::this_thread::sleep_for(kPause);
-  }
-  return taken;
-}
-
 /// Whether an opponent gave no answer in its time, by its runner's word or the judge's clock.
 bool is_late(const RunnerFailure& failure) {
   return failure.kind == RunnerFailure::Kind::timeout || failure.code == ErrorCode::kTimeout;
@@ -308,19 +294,29 @@ void Trial::wait_turn() {
   lap(kQueueStage);
 }
 
+/// Runs of nothing at the pace of samples; the first wake everything up.
+std::vector<BracketedRun> Trial::hand_overs(int runs) {
+  constexpr int kFirst = 3;
+  constexpr std::chrono::milliseconds kPause(3);
+  std::vector<BracketedRun> taken;
+  for (int run = 0; run < kFirst + runs; ++run) {
+    const BracketedRun one = sampler_->hand_over(kHarnessSeconds);
+    if (run >= kFirst) taken.push_back(one);
+    std::this_thread::sleep_for(kPause);
+  }
+  return taken;
+}
+
 /// Measures the hand-over of a candidate that Vulkan does not launch, before any of its code has
 /// run, while its runner is trusted.
 void Trial::try_lane() {
-  const auto measured = [&](int runs) {
-    return hand_overs([&] { return sampler_->hand_over(kHarnessSeconds); }, runs);
-  };
-  if (built_.launched_by == runner::RunnerKind::cuda) lane_ = measured(20);
+  if (built_.launched_by == runner::RunnerKind::cuda) lane_ = hand_overs(20);
   if (!from_outside()) return;
   HandOver& hand_over = context_.hand_over;
   if (!hand_over.known()) context_.supply.quiet();
   if (!hand_over.certain()) {
     std::vector<double> times;
-    for (const BracketedRun& run : measured(15)) times.push_back(run.run_ns);
+    for (const BracketedRun& run : hand_overs(15)) times.push_back(run.run_ns);
     hand_over.add(std::move(times));
   }
   sampler_->take_off(hand_over.ns());
@@ -728,7 +724,8 @@ bool Trial::take_samples(trial::CallSampling& sampling, ClockRule& clock, int ca
   return true;
 }
 
-/// False where nobody asks, or too few samples have an interval.
+/// Sends the client how many samples there are and the speedup so far, where it wants that. Returns
+/// whether it did: not between the samples of a pair, nor while they are too few for an interval.
 bool Trial::tell_progress(const trial::CallSampling& sampling, double seconds) const {
   const bool pairs = sampling.count() % 2 == 0 && sampling.several().count() > 0;
   if (!on_progress_ || !pairs) return false;

@@ -108,6 +108,7 @@ class Trial {
   // trial.cc
   void take_device();
   void wait_turn();
+  std::vector<BracketedRun> hand_overs(int runs);
   void try_lane();
   bool set_up();
   std::optional<Finding> set_up_again(trial::Contents contents);

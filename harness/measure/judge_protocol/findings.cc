@@ -1,6 +1,8 @@
 #include "harness/measure/judge_protocol/findings.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <span>
 
 #include "kbench/error.h"
 #include "libkbench/base/hash.h"
@@ -37,20 +39,16 @@ std::string hex_of(const Tensor& tensor) {
       {reinterpret_cast<const uint8_t*>(tensor.raw()), static_cast<size_t>(tensor.bytes())});
 }
 
-unsigned digit(char c) {
-  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
-  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
-  malformed("bytes that are not hexadecimal");
-}
-
 Tensor tensor_of(const TensorType& type, const std::string& hex) {
   Tensor tensor(type);
   if (hex.size() != 2 * static_cast<size_t>(tensor.bytes())) malformed("a tensor of another size");
-  for (size_t i = 0; i < hex.size(); i += 2) {
-    const unsigned byte = digit(hex[i]) << 4 | digit(hex[i + 1]);
-    if (type.dtype == DType::boolean && byte > 1) malformed("a bool of another value");
-    tensor.raw()[i / 2] = static_cast<std::byte>(byte);
+  const auto bytes = bytes_of_hex(hex);
+  if (!bytes) malformed("bytes that are not hexadecimal");
+  const auto no_bool = [](uint8_t byte) { return byte > 1; };
+  if (type.dtype == DType::boolean && std::ranges::any_of(*bytes, no_bool)) {
+    malformed("a bool of another value");
   }
+  std::ranges::copy(std::as_bytes(std::span(*bytes)), tensor.raw());
   return tensor;
 }
 

@@ -156,8 +156,8 @@ class DeviceMemory(CudaDriver):  # noqa: F821  kernel_names.py's
         self.parameters = [make(each) for each in job["parameters"]]
         first, *more = [call["inputs"] for call in job["calls"]]
         later = [self.rows(tensors) for tensors in zip(*more)]
-        self.inputs = [[make(each) for each in first], *map(list, zip(*later))]
-        self.inputs += [[] for _ in range(len(job["calls"]) - len(self.inputs))]  # of no inputs
+        # Where a task has no inputs, the later calls' lists are empty already.
+        self.inputs = [[make(each) for each in first], *(map(list, zip(*later)) if first else more)]
 
     @staticmethod
     def rows(tensors):
@@ -379,8 +379,8 @@ class Model:
 
     def arguments(self, module, tensors):
         """What forward() takes: inputs in order, the task's variables by the names of its other
-        parameters, and for those of other names the scalars that KernelBench's forward() takes. One
-        that has a default keeps it."""
+        parameters, then the scalars that KernelBench's forward() takes. One that has a default keeps
+        it."""
         parameters = list(inspect.signature(module.forward).parameters.values())
         taken = [each for each in parameters
                  if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]  # fmt: skip

@@ -64,6 +64,23 @@ namespace {
 
 using Json = nlohmann::json;
 
+/// Puts together the copies of one tensor in all calls, call by call. The judge's tensors of all
+/// calls but the first lie in one allocation. Where the process's do, too, one copy has them all.
+class CallCopies {
+ public:
+  explicit CallCopies(std::vector<cuda::CopyStep>& copies) : copies_(copies) {}
+  void add(const cuda::CopyStep& copy, uint64_t allocation) {
+    const bool again = calls_++ > 1 && allocation == allocation_;
+    again ? add_row(copies_, copy) : copies_.push_back(copy);
+    allocation_ = allocation;
+  }
+
+ private:
+  std::vector<cuda::CopyStep>& copies_;
+  uint64_t allocation_ = 0;  ///< of the last call
+  int calls_ = 0;
+};
+
 /// Runs what reads JSON of the process; what is wrong with it is kParse.
 template <class Read>
 void parse(Read read_it) {
@@ -135,11 +152,10 @@ void PeerTensors::give_parameters(double seconds) {
 void PeerTensors::give_inputs(int calls, double seconds) {
   std::vector<cuda::CopyStep> copies;
   for (const std::vector<Tensor>& input : inputs_) {
+    CallCopies of_calls(copies);
     for (size_t call = 0; call < static_cast<size_t>(calls); ++call) {
-      const Tensor& now = input.at(call);
-      const cuda::CopyStep copy{now.judges, now.peers, now.bytes};
-      const bool again = call > 1 && now.allocation == input[call - 1].allocation;
-      again ? add_row(copies, copy) : copies.push_back(copy);
+      const Tensor& each = input.at(call);
+      of_calls.add({each.judges, each.peers, each.bytes}, each.allocation);
     }
   }
   copy_all(driver_, copies, seconds);
@@ -150,18 +166,13 @@ PeerTensors::Taken PeerTensors::open_outputs(const Json& places, int calls) {
   try {
     parse([&] {
       taken.opened->open(places.at("handles"));
-      const size_t each_call = outputs_.size();
-      for (size_t i = 0; i < each_call; ++i) {
-        uint64_t before = 0;  // the allocation of the call before
+      for (size_t i = 0; i < outputs_.size(); ++i) {
+        CallCopies of_calls(taken.copies);
         for (size_t call = 0; call < static_cast<size_t>(calls); ++call) {
           const Tensor& output = outputs_[i].at(call);
-          const Json& place = places.at("places").at(call * each_call + i);
-          const cuda::CopyStep copy{taken.opened->address(place, output.bytes), output.judges,
-                                    output.bytes};
-          const uint64_t allocation = allocation_in(place);
-          const bool again = call > 1 && allocation == before;
-          again ? add_row(taken.copies, copy) : taken.copies.push_back(copy);
-          before = allocation;
+          const Json& place = places.at("places").at(call * outputs_.size() + i);
+          of_calls.add({taken.opened->address(place, output.bytes), output.judges, output.bytes},
+                       allocation_in(place));
         }
       }
     });

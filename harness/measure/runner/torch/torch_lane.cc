@@ -171,10 +171,7 @@ Json torch_task(const TorchModule& module, const TaskAt& at) {
   Json& variables = task["variables"] = Json::object();
   for (const auto& [name, value] : variables_of(at)) variables[name] = python_value(value);
   Json& scalars = task["scalars"] = Json::array();
-  for (const auto& [name, value] : forward_scalars(at.task)) {
-    variables[name] = python_value(value);
-    scalars.push_back(python_value(value));
-  }
+  for (const auto& [_, value] : forward_scalars(at.task)) scalars.push_back(python_value(value));
   return task;
 }
 
