@@ -7,8 +7,8 @@ namespace kbench::levels {
 namespace {
 
 /// Kernel, stride, padding and dilation as far as the task has them.
-Pool window(const Graph& g) {
-  Pool pool{.kernel = g.sizes("kernel_size")};
+Pooling window(const Graph& g) {
+  Pooling pool{.kernel = g.sizes("kernel_size")};
   if (g.has("stride")) pool.stride = g.sizes("stride");
   if (g.has("padding")) pool.padding = g.sizes("padding");
   if (g.has("dilation")) pool.dilation = g.sizes("dilation");

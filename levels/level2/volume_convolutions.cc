@@ -10,7 +10,7 @@ namespace kbench::levels {
 namespace {
 
 void softmax_max_pool_max_pool(Graph& g) {
-  const Pool pool{.kernel = g.sizes("pool_kernel_size")};
+  const Pooling pool{.kernel = g.sizes("pool_kernel_size")};
   g.output(max_pool3d(max_pool3d(softmax(volume_conv(g), 1), pool), pool));
 }
 

@@ -76,7 +76,7 @@ Value classifier(Value x, const std::array<Module, 3>& layers, int64_t classes) 
 }
 
 void alexnet(Graph& g) {
-  const Pool pool = {.kernel = {3}, .stride = {2}};
+  const Pooling pool = {.kernel = {3}, .stride = {2}};
   auto x = rgb_images(g, 224);
   x = relu(conv2d(x, g.module("conv1"),
                   {.out_channels = 96, .kernel = {11}, .stride = {4}, .padding = {2}}));
@@ -129,7 +129,7 @@ void fire_module(Graph& g) {
 }
 
 void squeezenet(Graph& g) {
-  const Pool pool = {.kernel = {3}, .stride = {2}, .ceil_mode = true};
+  const Pooling pool = {.kernel = {3}, .stride = {2}, .ceil_mode = true};
   const Module features = g.module("features");
   auto x = g.input("x", {g["batch_size"], g["input_channels"], g["height"], g["width"]});
   require_rgb(x);

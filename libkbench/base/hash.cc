@@ -1,8 +1,12 @@
 #include "libkbench/base/hash.h"
 
 #include <openssl/evp.h>
+#include <sys/random.h>
+
+#include <array>
 
 #include "kbench/error.h"
+#include "libkbench/base/files.h"
 
 namespace kbench {
 namespace {
@@ -40,6 +44,14 @@ std::string Sha256::hex() {
   unsigned int length = 0;
   require(EVP_DigestFinal_ex(state_->context.get(), digest, &length));
   return hex_of({digest, length});
+}
+
+std::string random_id() {
+  std::array<uint8_t, 16> bytes{};
+  if (getrandom(bytes.data(), bytes.size(), 0) != ssize_t{bytes.size()}) {
+    throw_io("draw", "a random number");
+  }
+  return hex_of(bytes);
 }
 
 }  // namespace kbench

@@ -27,6 +27,9 @@ class Sha256 {
   std::unique_ptr<State> state_;
 };
 
+/// 32 hexadecimal digits from the system's random numbers, which cannot be guessed. Throws kIo.
+std::string random_id();
+
 // Bytes as hexadecimal digits.
 
 /// Two digits a byte, in lower case.

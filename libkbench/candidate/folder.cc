@@ -216,6 +216,19 @@ std::vector<std::string> candidate_files(const std::string& path) {
 
 // A candidate on disk as one in memory, to be sent elsewhere.
 
+Candidate candidate_of(const CandidateSource& source) {
+  return source.files ? candidate_from_files(source.manifest, *source.files)
+                      : load_candidate(source.path);
+}
+
+std::optional<Candidate> candidate_if_readable(const CandidateSource& source) {
+  try {
+    return candidate_of(source);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 CandidateSource in_memory(const CandidateSource& source) {
   if (source.files) return source;
   expect_readable(source);
@@ -236,6 +249,7 @@ CandidateSource in_memory(const CandidateSource& source) {
   CandidateSource whole(std::move(files));
   whole.manifest = place.manifest;
   whole.author = source.author;
+  whole.task_file = source.task_file;
   return whole;
 }
 

@@ -73,6 +73,8 @@ CandidateSource source_from_json(const json& value) {
       source.manifest = text_of(member, "manifest");
     } else if (key == "author") {
       source.author = text_of(member, "author");
+    } else if (key == "task_file") {
+      source.task_file = text_of(member, "task_file");
     } else if (key == "files") {
       if (!member.is_object()) fail("files must be an object");
       source.files.emplace();
@@ -81,8 +83,7 @@ CandidateSource source_from_json(const json& value) {
       }
     } else {
       fail("a candidate has no field '" + key +
-           "'; it has path, or files, manifest and name, and "
-           "author");
+           "'; it has path, or files, manifest and name, and author and task_file");
     }
   }
   const bool named = value.contains("name") || value.contains("manifest");

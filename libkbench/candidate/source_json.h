@@ -1,7 +1,7 @@
 // A CandidateSource as JSON: a path is a string, a candidate in memory an object
 // {"files": {"candidate.yaml": "...", "k.spv": {"base64": "..."}}, "manifest": "...", "name":
-// "...", "author": "..."}. A path with an author is an object, too: {"path": "...", "author":
-// "..."}.
+// "...", "author": "...", "task_file": "..."}. A path with an author or a task's file is an object,
+// too: {"path": "...", "author": "..."}.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -25,9 +25,11 @@ Json source_json(const CandidateSource& source) {
     return is_utf8(bytes) && bytes.find('\0') == std::string::npos;
   };
   // A path may hold any bytes; a judge would not find it if invalid UTF-8 were replaced.
-  if (!source.files && source.author.empty() && plain(source.path)) return source.path;
+  const bool bare = source.author.empty() && source.task_file.empty();
+  if (!source.files && bare && plain(source.path)) return source.path;
   Json object = Json::object();
   if (!source.author.empty()) object["author"] = source.author;
+  if (!source.task_file.empty()) object["task_file"] = source.task_file;
   if (!source.files) {
     object["path"] =
         plain(source.path) ? Json(source.path) : Json{{"base64", to_base64(source.path)}};

@@ -103,7 +103,7 @@ Operator avg_pool() {
                     "(x, kernel, stride, padding, ceil_mode, count_include_pad=True)", false);
 }
 
-Value pooled(const char* stem, size_t dims, Value x, const Pool& options, bool dilated) {
+Value pooled(const char* stem, size_t dims, Value x, const Pooling& options, bool dilated) {
   const auto& stride = options.stride.empty() ? options.kernel : options.stride;
   require_options(with_dimensions(stem, dims), x, dims,
                   {options.kernel, stride, options.padding, options.dilation});
@@ -136,12 +136,12 @@ const std::vector<Operator>& pooling_operators() {
   return operators;
 }
 
-Value max_pool1d(Value x, Pool options) { return pooled("max_pool", 1, x, options, true); }
-Value max_pool2d(Value x, Pool options) { return pooled("max_pool", 2, x, options, true); }
-Value max_pool3d(Value x, Pool options) { return pooled("max_pool", 3, x, options, true); }
-Value avg_pool1d(Value x, Pool options) { return pooled("avg_pool", 1, x, options, false); }
-Value avg_pool2d(Value x, Pool options) { return pooled("avg_pool", 2, x, options, false); }
-Value avg_pool3d(Value x, Pool options) { return pooled("avg_pool", 3, x, options, false); }
+Value max_pool1d(Value x, Pooling options) { return pooled("max_pool", 1, x, options, true); }
+Value max_pool2d(Value x, Pooling options) { return pooled("max_pool", 2, x, options, true); }
+Value max_pool3d(Value x, Pooling options) { return pooled("max_pool", 3, x, options, true); }
+Value avg_pool1d(Value x, Pooling options) { return pooled("avg_pool", 1, x, options, false); }
+Value avg_pool2d(Value x, Pooling options) { return pooled("avg_pool", 2, x, options, false); }
+Value avg_pool3d(Value x, Pooling options) { return pooled("avg_pool", 3, x, options, false); }
 
 Value adaptive_avg_pool2d(Value x, std::vector<int64_t> output) {
   require_options("adaptive_avg_pool2d", x, 2, {output});

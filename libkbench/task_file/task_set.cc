@@ -58,6 +58,16 @@ void set_task_files(const std::vector<std::string>& texts) {
   set_own_tasks(std::move(wanted));
 }
 
+CandidateSource for_another_machine(const CandidateSource& source) {
+  CandidateSource whole = in_memory(source);
+  if (!whole.task_file.empty()) return whole;
+  if (const std::optional<Candidate> candidate = candidate_if_readable(whole)) {
+    const Task* const task = lookup_task(candidate->task);
+    if (task != nullptr) whole.task_file = task->file;
+  }
+  return whole;
+}
+
 bool is_task_path(std::string_view text) {
   std::error_code error;
   return text.ends_with(".yaml") || text.ends_with(".yml") || text.starts_with("./") ||

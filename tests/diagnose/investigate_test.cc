@@ -58,7 +58,9 @@ class Investigate : public ::testing::Test {
   Outcome investigate(const std::string& file, const diagnose::InvestigateOptions& options) {
     Outcome outcome;
     outcome.result = judge_->run(asking(file, options));
-    outcome.evidence = diagnose::investigate(*judge_, file, outcome.result, options);
+    diagnose::InvestigateOptions about = options;
+    about.question.candidate = file;
+    outcome.evidence = diagnose::investigate(*judge_, outcome.result, about);
     const Candidate candidate = load_candidate(file);
     outcome.text = feedback(outcome.result, &candidate, outcome.evidence).text;
     EXPECT_LE(outcome.text.size(), FeedbackOptions().max_characters);
@@ -90,7 +92,8 @@ TEST_F(Investigate, NamesTheFaultsOfTheList) {
     result.variables = build_graph(find_task(candidate.task), Preset::smoke)->variables();
     result.verdict = Verdict::wrong_values;
     Outcome outcome;
-    outcome.evidence = diagnose::investigate(*judge_, file, result, quick);
+    quick.question.candidate = file;
+    outcome.evidence = diagnose::investigate(*judge_, result, quick);
     ASSERT_TRUE(outcome.evidence.smallest.has_value());
     result.verdict = outcome.evidence.smallest->verdict;
     EXPECT_NE(result.verdict, Verdict::passed);
@@ -150,8 +153,9 @@ TEST_F(Investigate, FindsSizesThatAreNoMultipleOfATile) {
   Result larger = at_smoke.result;
   larger.verdict = Verdict::wrong_values;
   larger.preset = "v0.1";  // too large for the reference, so that smoke is tried and others near it
-  const Evidence evidence =
-      diagnose::investigate(*judge_, folder_.path("candidate.yaml"), larger, options());
+  diagnose::InvestigateOptions about = options();
+  about.question.candidate = folder_.path("candidate.yaml");
+  const Evidence evidence = diagnose::investigate(*judge_, larger, about);
   EXPECT_TRUE(evidence.right_when_small);
   EXPECT_THAT(evidence.pattern, HasSubstr("they hold 1000 at each of them"));
   EXPECT_THAT(feedback(larger, nullptr, evidence).text, HasSubstr("look at what depends on size"));
@@ -170,8 +174,8 @@ TEST_F(Investigate, LooksAtHalvesInTheirOwnType) {
   Result larger = right.result;
   larger.verdict = Verdict::wrong_values;
   larger.preset = "v0.1";
-  const Evidence evidence =
-      diagnose::investigate(*judge_, folder_.path("candidate.yaml"), larger, half);
+  half.question.candidate = folder_.path("candidate.yaml");
+  const Evidence evidence = diagnose::investigate(*judge_, larger, half);
   EXPECT_TRUE(evidence.right_when_small);
 }
 
@@ -254,7 +258,9 @@ TEST_F(Investigate, LooksOnlyAtTheTextWhereNothingRan) {
   folder_.write("candidate.yaml", "kbench: 1\ntask: level1/19\ndispach: []\n");
   const std::string file = folder_.path("candidate.yaml");
   const Result result = judge_->run(asking(file, options()));
-  const Evidence evidence = diagnose::investigate(*judge_, file, result, options());
+  diagnose::InvestigateOptions about = options();
+  about.question.candidate = file;
+  const Evidence evidence = diagnose::investigate(*judge_, result, about);
   EXPECT_FALSE(evidence.smallest.has_value());
   EXPECT_EQ(evidence.files.at("candidate.yaml"), "kbench: 1\ntask: level1/19\ndispach: []\n");
   EXPECT_THAT(feedback(result, nullptr, evidence).text, HasSubstr("    | dispach: []\n"));

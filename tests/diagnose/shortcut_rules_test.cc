@@ -152,7 +152,7 @@ TEST(ShortcutRules, CrossEntropyOverHalfTheClasses) {
 TEST(ShortcutRules, WindowsEndHalfWay) {
   for (const bool largest : {false, true}) {
     SmallGraph g({{1, 1, 9}}, [&](auto x) {
-      const Pool options{.kernel = {4}, .stride = {2}, .padding = {2}};
+      const Pooling options{.kernel = {4}, .stride = {2}, .padding = {2}};
       return Values{largest ? max_pool1d(x[0], options) : avg_pool1d(x[0], options)};
     });
     for (size_t i = 0; i < 9; ++i) g.at(0, i) -= 20;  // a padding of zeros would win

@@ -6,12 +6,14 @@
 #include <gtest/gtest.h>
 
 #include "kbench/error.h"
+#include "tests/support/function_evaluator.h"
 
 namespace kbench {
 namespace {
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
+using testing::FunctionEvaluator;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -37,11 +39,11 @@ Answer prose(const std::string& text, const std::string& finish = "stop") {
 }
 
 /// "right 1.5" in a candidate's code passes with that speedup; other verdicts by name; else wrong.
-Result judged(const JudgeRequest& request) {
-  const std::string& text = request.files.at("k.comp");
+Result judged(const Question& question) {
+  const std::string& text = question.candidate.files->at("k.comp");
   Result result;
-  result.task = request.at.task;
-  result.preset = request.at.preset;
+  result.task = {1, 19};
+  result.preset = question.preset;
   result.device = "a fake device";
   result.verdict = Verdict::wrong_values;
   result.message = "wrong at " + result.preset;
@@ -53,10 +55,10 @@ Result judged(const JudgeRequest& request) {
   }
   if (text.starts_with("// hangs")) result.verdict = Verdict::timeout;
   if (text.starts_with("// harness")) result.verdict = Verdict::harness_error;
-  if (text.starts_with("// only small") && request.at.preset == "smoke") {
+  if (text.starts_with("// only small") && question.preset == "smoke") {
     result.verdict = Verdict::passed;
   }
-  if (text.starts_with("// only large") && request.at.preset != "smoke") {
+  if (text.starts_with("// only large") && question.preset != "smoke") {
     result.verdict = Verdict::passed;
   }
   return result;
@@ -64,15 +66,21 @@ Result judged(const JudgeRequest& request) {
 
 class EpisodeTest : public ::testing::Test {
  protected:
-  Episode episode(EpisodeOptions options, Judge judge = judged) {
+  Episode episode(EpisodeOptions options, FunctionEvaluator::Judge judge = judged,
+                  FunctionEvaluator::Investigate investigate = {}) {
     if (options.attempts == 1) options.attempts = 4;
-    return Episode(find_task({1, 19}), Prompts::shipped(), std::move(options), std::move(judge));
+    evaluators_.push_back(
+        std::make_unique<FunctionEvaluator>(std::move(judge), std::move(investigate)));
+    return Episode(find_task({1, 19}), Prompts::shipped(), std::move(options),
+                   evaluators_.back().get());
   }
   static std::string all_of(const std::vector<Message>& messages) {
     std::string text;
     for (const Message& message : messages) text += message.text + "\n";
     return text;
   }
+
+  std::vector<std::unique_ptr<FunctionEvaluator>> evaluators_;
 };
 
 TEST_F(EpisodeTest, BeginsWithTheFirstPromptAndEndsAtTheGoal) {
@@ -125,9 +133,9 @@ TEST_F(EpisodeTest, EveryAnswerIsAnAttemptWithACandidateOrWithout) {
 
 TEST_F(EpisodeTest, WhatNeedsNoDeviceIsNotGivenToOne) {
   int asked = 0;
-  Episode one = episode({}, [&](const JudgeRequest& request) {
+  Episode one = episode({}, [&](const Question& question) {
     ++asked;
-    return judged(request);
+    return judged(question);
   });
   const Episode::Step unknown =
       one.step(candidate("right 1", "level1/19", "{kernel: k, bind: [y, output], groups: [1]}"));
@@ -149,12 +157,12 @@ TEST_F(EpisodeTest, AModuleIsJudgedAndRepairedLikeKernels) {
   EpisodeOptions options{.attempts = 4};
   options.prompt.language = PromptLanguage::torch;
   std::vector<CandidateFiles> seen;
-  Episode one = episode(options, [&](const JudgeRequest& request) {
-    seen.push_back(request.files);
+  Episode one = episode(options, [&](const Question& question) {
+    seen.push_back(*question.candidate.files);
     Result result;
-    result.task = request.at.task;
-    result.preset = request.at.preset;
-    const bool right = request.files.at("model_new.py").starts_with("# right");
+    result.task = {1, 19};
+    result.preset = question.preset;
+    const bool right = question.candidate.files->at("model_new.py").starts_with("# right");
     result.verdict = right ? Verdict::passed : Verdict::crashed;
     if (!right) result.message = "its forward fails: NameError: name 'y' (line 4)";
     return result;
@@ -185,10 +193,10 @@ TEST_F(EpisodeTest, AModuleIsNoWayRoundThePolicyOnOperators) {
   for (const Builtins policy : {Builtins::forbid, Builtins::some, Builtins::any}) {
     EpisodeOptions options;
     options.prompt.builtins = policy;
-    const auto judge = [](const JudgeRequest& request) {
+    const auto judge = [](const Question& question) {
       Result result;
-      result.task = request.at.task;
-      result.preset = request.at.preset;
+      result.task = {1, 19};
+      result.preset = question.preset;
       result.verdict = Verdict::passed;
       return result;
     };
@@ -222,7 +230,7 @@ TEST_F(EpisodeTest, BuiltInStepsFollowThePolicy) {
   const Answer copy =
       prose("```yaml\nkbench: 1\ntask: level1/19\ndispatch:\n  - " + builtin + "\n```\n");
   EXPECT_EQ(episode(any,
-                    [](const JudgeRequest&) {
+                    [](const Question&) {
                       Result result;
                       result.verdict = Verdict::passed;
                       return result;
@@ -295,24 +303,24 @@ TEST_F(EpisodeTest, AChangeInBetweenBeginsTheCountAgain) {
 
 TEST_F(EpisodeTest, InfrastructureUsesUpNoAttempt) {
   int asked = 0;
-  Episode one = episode({.attempts = 2}, [&](const JudgeRequest& request) {
+  Episode one = episode({.attempts = 2}, [&](const Question& question) {
     ++asked;
-    return judged(request);
+    return judged(question);
   });
   const auto before = all_of(one.observation());
   const Episode::Step step = one.step(candidate("harness"));
   EXPECT_FALSE(step.counted);
   EXPECT_FALSE(step.reward);
-  EXPECT_EQ(asked, 3);
+  EXPECT_EQ(asked, 1) << "its evaluator has tried again what may be";
   EXPECT_EQ(one.next_attempt(), 1);
   EXPECT_EQ(all_of(one.observation()), before);
 }
 
 TEST_F(EpisodeTest, AThrowingJudgeLeavesItAsItWas) {
   bool broken = true;
-  Episode one = episode({}, [&](const JudgeRequest& request) {
+  Episode one = episode({}, [&](const Question& question) {
     if (broken) throw Error(ErrorCode::kNotFound, "no device");
-    return judged(request);
+    return judged(question);
   });
   EXPECT_THROW(one.step(candidate("right 1")), Error);
   EXPECT_EQ(one.next_attempt(), 1);
@@ -329,10 +337,10 @@ EpisodeOptions at_v0(Smoke smoke) {
 
 TEST_F(EpisodeTest, WhatFailsAtSmokeIsNotTriedAtTheSizesAskedFor) {
   std::vector<std::string> presets;
-  const Judge noted = [&](const JudgeRequest& request) {
-    presets.emplace_back(request.at.preset);
-    EXPECT_EQ(request.quick, request.at.preset == "smoke");
-    return judged(request);
+  const FunctionEvaluator::Judge noted = [&](const Question& question) {
+    presets.emplace_back(question.preset);
+    EXPECT_EQ(question.plan.looks(), question.preset == "smoke");
+    return judged(question);
   };
   Episode one = episode(at_v0(Smoke::first), noted);
   const Episode::Step hangs = one.step(candidate("hangs"));
@@ -416,14 +424,13 @@ TEST_F(EpisodeTest, ATooLongPromptEndsItUnlessPartsCanBeLeftOut) {
 TEST_F(EpisodeTest, EvidenceIsGatheredForThoseWhoReadIt) {
   int looked = 0;
   EpisodeOptions options{.attempts = 2};
-  Episode one(find_task({1, 19}), Prompts::shipped(), options, judged,
-              [&](const JudgeRequest&, const Result& result) {
-                ++looked;
-                EXPECT_EQ(result.verdict, Verdict::wrong_values);
-                Evidence evidence;
-                evidence.pattern = "a constant factor of 2";
-                return evidence;
-              });
+  Episode one = episode(options, judged, [&](const Question&, const Result& result) {
+    ++looked;
+    EXPECT_EQ(result.verdict, Verdict::wrong_values);
+    Evidence evidence;
+    evidence.pattern = "a constant factor of 2";
+    return evidence;
+  });
   one.step(candidate("a"));
   EXPECT_THAT(one.observation().back().text, HasSubstr("a constant factor of 2"));
   one.step(candidate("b"));
@@ -462,7 +469,8 @@ TEST(SolveTest, DrivesAnEpisodeWithAModel) {
   });
   SolveOptions options;
   options.episode.attempts = 5;
-  const auto attempts = solve(find_task({1, 19}), model, Prompts::shipped(), judged, options);
+  FunctionEvaluator judge(judged);
+  const auto attempts = solve(find_task({1, 19}), model, Prompts::shipped(), judge, options);
   ASSERT_THAT(attempts, SizeIs(2));
   EXPECT_EQ(attempts[1].model, "m");
   EXPECT_TRUE(attempts[1].correct());
@@ -474,7 +482,8 @@ TEST(SolveTest, ALostRequestIsAnUnansweredAttempt) {
     ++asked;
     throw ModelError(ModelError::Reach::request, "gone");
   });
-  const auto attempts = solve(find_task({1, 19}), model, Prompts::shipped(), judged, {});
+  FunctionEvaluator judge(judged);
+  const auto attempts = solve(find_task({1, 19}), model, Prompts::shipped(), judge, {});
   ASSERT_THAT(attempts, SizeIs(1));
   EXPECT_FALSE(attempts[0].answered());
   EXPECT_EQ(asked, 3);

@@ -128,8 +128,8 @@ TEST_F(RunTest, MeasuresAWinnerAgainThatWasChosenAmongSeveral) {
 
   RunOptions three = options(plan({"racer"}, 3), {racer(speedups)});
   std::vector<std::string> authors, told;
-  evaluator_->on_judge = [&](const judge::EvaluateRequest& request, Result&) {
-    authors.push_back(request.question.candidate.author);
+  evaluator_->on_judge = [&](const Question& question, const Turn&, Result&) {
+    authors.push_back(question.candidate.author);
   };
   three.on_confirmed = [&](const Result& result, size_t done, size_t all) {
     told.push_back(result.set + " " + std::to_string(done) + "/" + std::to_string(all));
@@ -151,8 +151,8 @@ TEST_F(RunTest, MeasuresAWinnerAgainThatWasChosenAmongSeveral) {
 
 TEST_F(RunTest, MeasuresAWinnerAgainOnceMoreWhereThatFailedThroughNoFaultOfIts) {
   RunOptions first = options(plan({"racer"}, 2), {racer({"1.2", "1.5"})});
-  evaluator_->on_judge = [&](const judge::EvaluateRequest& request, Result& result) {
-    if (request.question.candidate.author.empty()) result.verdict = Verdict::harness_error;
+  evaluator_->on_judge = [&](const Question& question, const Turn&, Result& result) {
+    if (question.candidate.author.empty()) result.verdict = Verdict::harness_error;
   };
   EXPECT_TRUE(run(std::move(first)).complete());
   run(options(plan({"racer"}, 2), {racer({"1.2", "1.5"})}));
@@ -166,7 +166,7 @@ TEST_F(RunTest, MeasuresNoWinnerAgainOnceItIsInterrupted) {
   std::stop_source interrupt;
   RunOptions one = options(plan({"racer"}, 2), {racer({"1.2", "1.5"})});
   one.interrupt = interrupt.get_token();
-  evaluator_->on_judge = [&](const judge::EvaluateRequest&, Result& result) {
+  evaluator_->on_judge = [&](const Question&, const Turn&, Result& result) {
     if (result.speedup.point == 1.5) interrupt.request_stop();
   };
   EXPECT_EQ(run(std::move(one)).status.confirmed, 0);
@@ -321,7 +321,7 @@ TEST_F(RunTest, AnAnswerThatIsSpoiledOnDiskLosesItsChainAlone) {
   std::vector<std::string> warnings;
   again.on_warning = [&](const std::string& warning) { warnings.push_back(warning); };
   const RunOutcome outcome = run(std::move(again));
-  EXPECT_EQ(outcome.status.judged, 3) << "the other one's";
+  EXPECT_EQ(outcome.status.judged, 1) << "the other one's";
   EXPECT_THAT(warnings,
               ::testing::Contains(HasSubstr("goes no further: " + transcript + ":1: is not JSON")));
 }
@@ -376,14 +376,14 @@ TEST_F(RunTest, GivesAServerUpThatAnswersNothing) {
 TEST_F(RunTest, JudgesAgainWhatFailedThroughNoFaultOfTheCandidate) {
   const auto one = model("m", [](const Asked&) { return answer_with("harness"); });
   const RunOutcome outcome = run(options(plan({"m"}, 1), {one}, 3));
-  EXPECT_EQ(outcome.status.judged, 3);  // once, and twice more
+  EXPECT_EQ(outcome.status.judged, 1);
   EXPECT_FALSE(outcome.complete());
   EXPECT_EQ(outcome.status.attempts, 0);
   EXPECT_EQ(attempts().at(0).verdict, Verdict::harness_error);
   const auto again = model("m", [](const Asked&) { return answer_with("right 1"); });
   const RunOutcome next = run(options(plan({"m"}, 1), {again}, 3));
   EXPECT_THAT(again->requests(), SizeIs(0)) << "the answer was there";
-  EXPECT_EQ(next.status.judged, 3);
+  EXPECT_EQ(next.status.judged, 1);
   EXPECT_EQ(next.status.spent.input, 100);
 }
 
@@ -431,7 +431,7 @@ TEST_F(RunTest, AnInterruptLeavesWaitingAnswersUnjudged) {
   RunOptions first = options(plan({"m"}, 3), {one});
   first.members[0].connections = 3;
   first.interrupt = interrupt.get_token();
-  evaluator_->on_judge = [&](const auto&, Result&) {
+  evaluator_->on_judge = [&](const auto&, const Turn&, Result&) {
     while (answered < 3) std::this_thread::yield();
     interrupt.request_stop();
   };
@@ -450,13 +450,13 @@ TEST_F(RunTest, AnInterruptLeavesWaitingAnswersUnjudged) {
 TEST_F(RunTest, ADeviceGetsToKnowWhichCandidatesFollow) {
   RunOptions fast = options(plan({"m"}, 12), {learner("m")}, 1, /*judge_seconds=*/0.05);
   fast.members[0].connections = 3;
-  std::vector<std::string> judged;
+  std::vector<CandidateSource> judged;
   std::vector<std::vector<CandidateSource>> next;
-  evaluator_->on_judge = [&](const judge::EvaluateRequest& asked, Result&) {
-    EXPECT_EQ(asked.question.candidate.author, "m");
-    EXPECT_TRUE(asked.more);
-    judged.push_back(asked.question.candidate.path);
-    next.push_back(asked.next_files);
+  evaluator_->on_judge = [&](const Question& question, const Turn& turn, Result&) {
+    EXPECT_EQ(question.candidate.author, "m");
+    EXPECT_TRUE(turn.more);
+    judged.push_back(question.candidate);
+    next.push_back(turn.next);
   };
   EXPECT_TRUE(run(std::move(fast)).complete());
   ASSERT_THAT(judged, SizeIs(12));
@@ -464,8 +464,7 @@ TEST_F(RunTest, ADeviceGetsToKnowWhichCandidatesFollow) {
   for (size_t i = 0; i + 1 < judged.size(); ++i) {
     if (next[i].empty()) continue;
     ++told;
-    EXPECT_EQ(next[i].front().path, judged[i + 1]);
-    EXPECT_EQ(next[i].front().author, "m");
+    EXPECT_TRUE(next[i].front() == judged[i + 1]) << i;
   }
   EXPECT_GT(told, 0u);
   EXPECT_THAT(next.back(), SizeIs(0));
@@ -481,12 +480,12 @@ class LostDevice : public RunTest {
     RunOptions two = options(plan({"m"}, 2), {one});
     two.members[0].connections = 2;
     FakeEvaluator& lost = *evaluator_;
-    lost.on_judge = [&](const auto&, Result& result) {
+    lost.on_judge = [&](const auto&, const Turn&, Result& result) {
       result.verdict = verdict;
       lost.lost = true;
     };
     auto sound = std::make_unique<FakeEvaluator>();
-    sound->on_judge = [&](const auto&, Result&) {
+    sound->on_judge = [&](const auto&, const Turn&, Result&) {
       while (!lost.lost) std::this_thread::yield();
     };
     two.evaluators.push_back(std::move(sound));
@@ -537,7 +536,7 @@ TEST_F(RunTest, RefusesASecondProcess) {
 TEST_F(RunTest, EndsWithWhatABenchThrowsAndKeepsTheAnswer) {
   const auto one = model("m", [](const Asked&) { return answer_with("right 1"); });
   RunOptions broken = options(plan({"m"}, 1), {one});
-  evaluator_->on_judge = [](const auto&, Result&) {
+  evaluator_->on_judge = [](const auto&, const Turn&, Result&) {
     throw Error(ErrorCode::kNotFound, "no such device");
   };
   EXPECT_THROW(run(std::move(broken)), Error);

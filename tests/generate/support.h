@@ -88,36 +88,36 @@ class ScriptedModel : public Model {
 };
 
 /// Judges by the fate in the files, in `seconds`.
-class FakeEvaluator : public generate::RunEvaluator {
+class FakeEvaluator : public Evaluator {
  public:
   explicit FakeEvaluator(double seconds = 0) : seconds_(seconds) {}
-  Result judge(const JudgeRequest& request, judge::EvaluateRequest asked) override {
+  using Evaluator::evaluate;
+  Result evaluate(const Question& question, const Observer& observer,
+                  std::stop_token stop) override {
+    return take_turn(question, {}, observer, std::move(stop));
+  }
+  Result take_turn(const Question& question, const Turn& turn, const Observer&,
+                   std::stop_token) override {
     if (seconds_ > 0) std::this_thread::sleep_for(std::chrono::duration<double>(seconds_));
-    EXPECT_TRUE(std::filesystem::exists(asked.question.candidate.path))
-        << asked.question.candidate.path;
     ++judged;
-    Result result = result_of(request);
-    if (on_judge) on_judge(asked, result);
+    Result result = result_of(question);
+    if (on_judge) on_judge(question, turn, result);
     return result;
   }
   std::string trouble() override { return lost ? "it fell off the bus" : ""; }
-  // A run judges steps of chains, and nothing else.
-  Result run(const judge::EvaluateRequest&, const std::function<void(const char*)>&,
-             const std::stop_token&) override {
-    ADD_FAILURE();
-    return {};
-  }
-  const vulkan::DeviceSnapshot& snapshot() override { return snapshot_; }
-  static Result result_of(const JudgeRequest& request) {
-    const std::string& text = request.files.at("k.comp");
+  std::vector<DeviceSummary> devices() override { return {{.name = "a fake device"}}; }
+  static Result result_of(const Question& question) {
+    const CandidateSource source = in_memory(question.candidate);
+    const std::string& text = source.files->at("k.comp");
     const std::string begin = "// fate: ";
     const size_t at = text.find(begin) + begin.size();
     const std::string fate = text.substr(at, text.find('\n') - at);
     Result result;
-    result.task = request.at.task;
+    const Candidate candidate = candidate_of(source);
+    result.task = candidate.task;
     result.task_name = "ReLU";
-    result.candidate_hash = request.hash;
-    result.preset = request.at.preset;
+    result.candidate_hash = candidate.hash;
+    result.preset = question.preset;
     result.device = "a fake device";
     double speedup = 0;
     if (std::sscanf(fate.c_str(), "right %lf", &speedup) == 1) {
@@ -136,11 +136,10 @@ class FakeEvaluator : public generate::RunEvaluator {
   }
   int judged = 0;
   std::atomic<bool> lost = false;  ///< the device, for good
-  std::function<void(const judge::EvaluateRequest&, Result&)> on_judge;
+  std::function<void(const Question&, const Turn&, Result&)> on_judge;
 
  private:
   double seconds_;
-  vulkan::DeviceSnapshot snapshot_;
 };
 
 /// A run over tasks of level 1, in a folder of its own.

@@ -5,18 +5,18 @@
 namespace kbench::http::testing {
 
 RunningService::RunningService(ServiceOptions options, int devices) {
-  std::vector<std::unique_ptr<queue::QueueJudge>> judges;
+  std::vector<std::unique_ptr<Evaluator>> judges;
   for (int i = 0; i < devices; ++i) {
-    auto judge = std::make_unique<queue::testing::FakeJudge>("Fake", asked);
-    judge->on_run = [this](const judge::EvaluateRequest&, const std::stop_token& stop) {
+    auto judge = std::make_unique<evaluators::testing::FakeEvaluator>("Fake", asked);
+    judge->on_run = [this](const evaluators::testing::Request&, const std::stop_token& stop) {
       gate.pass(stop);
     };
-    snapshots_.push_back(judge->snapshot());
+    snapshots_.emplace_back().name = "Fake";
     snapshots_.back().index = i;
     judges.push_back(std::move(judge));
   }
-  queue_ = std::make_unique<queue::Queue>(std::move(judges));
-  service_ = std::make_unique<Service>(*queue_, snapshots_, std::move(options));
+  pool_ = std::make_unique<Pool>(std::move(judges));
+  service_ = std::make_unique<Service>(*pool_, snapshots_, std::move(options));
   thread_ = std::jthread([this] { service_->run(stop_.get_token(), at_once_.get_token()); });
 }
 

@@ -10,9 +10,9 @@
 #include <thread>
 #include <vector>
 
-#include "harness/evaluate/queue/queue.h"
 #include "harness/frontends/http/service.h"
-#include "tests/queue/fake_judge.h"
+#include "kbench/pool.h"
+#include "tests/evaluators/fake_evaluator.h"
 
 namespace kbench::http::testing {
 
@@ -24,8 +24,8 @@ class RunningService {
   ~RunningService();
 
   /// Its judges wait here.
-  queue::testing::Gate gate;
-  queue::testing::Asked asked;
+  evaluators::testing::Gate gate;
+  evaluators::testing::Asked asked;
 
   httplib::Client client(const std::string& token = {}) const;
   std::string url() const { return service_->url(); }
@@ -37,7 +37,7 @@ class RunningService {
 
  private:
   std::vector<vulkan::DeviceSnapshot> snapshots_;
-  std::unique_ptr<queue::Queue> queue_;
+  std::unique_ptr<Pool> pool_;
   std::unique_ptr<Service> service_;
   std::stop_source stop_, at_once_;
   std::jthread thread_;

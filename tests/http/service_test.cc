@@ -424,11 +424,11 @@ TEST(HttpService, CancelsTheRestWhenItHasToEndAtOnce) {
 }
 
 TEST(HttpService, EndsAtAnyMomentFromItsStartOn) {
-  queue::Queue queue({});
+  Pool pool({});
   for (int i = 0; i < 120; ++i) {
     ServiceOptions options;
     options.most_connections = 2;
-    Service service(queue, {}, std::move(options));
+    Service service(pool, {}, std::move(options));
     std::stop_source stop;
     if (i % 3 == 0) stop.request_stop();
     std::jthread running([&] { service.run(stop.get_token()); });

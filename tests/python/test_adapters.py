@@ -125,7 +125,7 @@ class NemoGym(Served):
         self.assertEqual((cut["reward"], cut["outcome"]), (0.0, "truncated"))
 
     def test_a_failure_of_the_harness_is_put_aside(self) -> None:
-        self.judge.first = ["harness_error"] * 3
+        self.judge.first = ["harness_error"]
         request = {**self.row, "response": response(RIGHT)}
         verified = self.good("POST", "/verify", request)
         self.assertEqual(verified["_ng_failure_class"], "judge_failed")
@@ -168,7 +168,7 @@ class NemoGym(Served):
     def test_what_could_not_be_judged_ends_a_rollout_without_a_reward(self) -> None:
         cookies: dict[str, str] = {}
         self.good("POST", "/reset", self.row, cookies)
-        self.judge.first = ["harness_error"] * 3
+        self.judge.first = ["harness_error"]
         body = {**self.row, "response": response(RIGHT)}
         self.assertEqual(self.ask("POST", "/step", body, cookies)[0], 503)
         self.assertEqual(self.good("POST", "/step", body, cookies)["reward"], 2.3)
@@ -284,7 +284,7 @@ class OpenEnv(Served):
     def test_a_failure_of_the_harness_has_no_reward(self) -> None:
         peer = self.peer()
         peer.ask({"type": "reset", "data": {"task": "level1/19"}})
-        self.judge.first = ["harness_error"] * 3
+        self.judge.first = ["harness_error"]
         lost = self.observed(peer.ask({"type": "step", "data": {"text": RIGHT}}))
         self.assertEqual((lost["reward"], lost["done"]), (None, False))
         self.assertFalse(lost["observation"]["counted"])
@@ -429,7 +429,7 @@ class Inspect(unittest.TestCase):
         self.assertEqual(metrics["accuracy"], 0.0)
 
     def test_what_could_not_be_judged_is_no_score(self) -> None:
-        judge = ScriptedJudge(first=("harness_error",) * 3)
+        judge = ScriptedJudge(first=("harness_error",))
         _, (right, reward), metrics, asked = self.run_it(judge, [(RIGHT, "stop")])
         self.assertTrue(math.isnan(right.value) and math.isnan(reward.value))
         self.assertTrue(math.isnan(metrics["accuracy"]))

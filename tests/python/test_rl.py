@@ -218,12 +218,12 @@ class WithAScriptedJudge(unittest.TestCase):
         self.assertEqual(judge.judged, [])
 
     def test_a_failure_of_the_harness_is_no_reward_and_no_attempt(self) -> None:
-        judge = ScriptedJudge(first=("harness_error",) * 3)
+        judge = ScriptedJudge(first=("harness_error",))
         environment = rl.Environment(judge, SMOKE)
         first = environment.reset("1/19")
         lost = environment.step(RIGHT)
         self.assertEqual((lost.reward, lost.done, lost.counted), (None, False, False))
-        self.assertEqual((len(judge.judged), lost.messages), (3, first))
+        self.assertEqual((len(judge.judged), lost.messages), (1, first))
         self.assertEqual(environment.step(RIGHT).reward, 2.3)
 
     def test_an_exception_of_the_judge_leaves_the_episode_as_it_was(self) -> None:

@@ -10,6 +10,7 @@
 #include <exception>
 
 #include "harness/evaluate/client/device_list.h"
+#include "harness/measure/judge_protocol/tries.h"
 #include "harness/measure/process/channel.h"
 #include "harness/measure/process/deadline.h"
 #include "harness/measure/trial/experiment.h"
@@ -17,7 +18,11 @@
 #include "kbench/error.h"
 #include "libkbench/scoring/result_fields.h"
 
-namespace kbench::client {
+namespace kbench {
+
+Cancelled::Cancelled() : Error(ErrorCode::kTimeout, "the evaluation was cancelled") {}
+
+namespace client {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -154,8 +159,17 @@ const vulkan::DeviceSnapshot& JudgeClient::snapshot() {
   return *snapshot_;
 }
 
-void JudgeClient::make_ready() {
-  if (!judge_ || judge_->process().poll().ended) start();
+std::string JudgeClient::trouble() {
+  std::string why;
+  for (int attempt = 1; attempt <= judge::kTriesOfAStart; ++attempt) {
+    try {
+      if (!judge_ || judge_->process().poll().ended) start();
+      return "";
+    } catch (const std::exception& e) {
+      why = e.what();
+    }
+  }
+  return why;
 }
 
 /// What became of one attempt.
@@ -279,15 +293,14 @@ Result JudgeClient::run(const judge::EvaluateRequest& request, const Observer& o
   const auto begin = std::chrono::steady_clock::now();
   expect_wanted(stop);
   Outcome outcome;
-  constexpr int kAttempts = 2;
   double queued_s = 0;
-  for (int attempt = 1; attempt <= kAttempts; ++attempt) {
+  for (int attempt = 1; attempt <= judge::kTriesOfAJudge; ++attempt) {
     try {
       outcome = run_once(request, observer, stop);
     } catch (const Cancelled&) {
       throw;
     } catch (const Error& e) {  // It did not start; on a device that was there it may again.
-      if (blames_options(e.code()) || (attempt == kAttempts && !snapshot_)) throw;
+      if (blames_options(e.code()) || (attempt == judge::kTriesOfAJudge && !snapshot_)) throw;
       outcome = {};
       outcome.retry = true;
       outcome.message = e.what();
@@ -312,4 +325,5 @@ Result JudgeClient::run(const judge::EvaluateRequest& request, const Observer& o
   return *std::move(outcome.result);
 }
 
-}  // namespace kbench::client
+}  // namespace client
+}  // namespace kbench

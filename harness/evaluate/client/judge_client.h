@@ -58,8 +58,10 @@ class JudgeClient {
   /// The device. Throws what is wrong with it: kNotFound, kUnsupported, kDeviceLost; kTimeout when
   /// the driver does not answer.
   const vulkan::DeviceSnapshot& snapshot();
-  /// Starts a judge unless one is running. Throws as snapshot() does.
-  void make_ready();
+  /// Starts a judge unless one is running. Returns "", or why it does not start.
+  std::string trouble();
+  /// Questions will ask for the validation layer: before the judge is started.
+  void expect_validation() { validate_ = true; }
   /// Throws only for what is wrong with the question, what the observer throws, StillCompiling
   /// where the request lets it, and Cancelled; all other failures are results. `findings` receives
   /// the details that the request asks for. When `stop` is requested the judge is told; if it does

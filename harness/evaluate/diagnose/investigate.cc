@@ -19,16 +19,19 @@ uint64_t fresh_seed() {
 }
 
 /// The candidate's YAML, for quoting; nothing if it cannot be read.
-std::map<std::string, std::string> files_of(const std::string& candidate_file) {
-  std::map<std::string, std::string> files;
-  try {
-    const CandidatePlace place = candidate_place(candidate_file);
-    CandidateFolder folder(place.folder);
-    if (auto text = folder.read(place.manifest)) files.emplace(place.manifest, *std::move(text));
-  } catch (const Error&) {
-    return {};
+std::map<std::string, std::string> manifest_of(const CandidateSource& source) {
+  if (source.files) {
+    const auto found = source.files->find(source.manifest);
+    if (found == source.files->end()) return {};
+    return {*found};
   }
-  return files;
+  try {
+    const CandidatePlace place = candidate_place(source.path);
+    CandidateFolder folder(place.folder);
+    if (auto text = folder.read(place.manifest)) return {{place.manifest, *std::move(text)}};
+  } catch (const Error&) {  // The result says what is wrong.
+  }
+  return {};
 }
 
 /// The pattern of every wrong output.
@@ -43,12 +46,11 @@ std::string pattern_of(const Look& look, double relative) {
   return text;
 }
 
-void look_at_values(client::JudgeClient& judge, const std::string& candidate_file,
-                    const Result& result, const InvestigateOptions& options, Evidence& evidence) {
+void look_at_values(client::JudgeClient& judge, const Result& result,
+                    const InvestigateOptions& options, Evidence& evidence) {
   const Task& task = find_task(result.task);
   const double relative = bounds_of(task, options.question.dtype).relative;
-  Looker looker(judge, candidate_file, task, options.question,
-                options.seed ? *options.seed : fresh_seed());
+  Looker looker(judge, task, options.question, options.seed ? *options.seed : fresh_seed());
   const TimeLimit for_sizes(options.seconds);
   const Failure failure = find_failure(looker, result, options.question.overrides, for_sizes);
   evidence.right_when_small = failure.right_when_small;
@@ -84,26 +86,20 @@ void look_at_values(client::JudgeClient& judge, const std::string& candidate_fil
 
 }  // namespace
 
-Evidence investigate(client::JudgeClient& judge, const std::string& candidate_file,
-                     const Result& result, const InvestigateOptions& options) {
+Evidence investigate(client::JudgeClient& judge, const Result& result,
+                     const InvestigateOptions& options) {
   Evidence evidence;
-  evidence.files = files_of(candidate_file);
+  evidence.files = manifest_of(options.question.candidate);
   if (is_about_values(result.verdict)) {
-    look_at_values(judge, candidate_file, result, options, evidence);
+    look_at_values(judge, result, options, evidence);
   } else if (result.verdict == Verdict::passed && options.profile_runs > 0) {
-    profile(judge, candidate_file, options.question, result.preset, options.profile_runs, evidence);
+    profile(judge, options.question, result.preset, options.profile_runs, evidence);
     if (options.roofline) {
       evidence.roof_gbytes_per_s = options.roofline->copy_bytes_per_s * 1e-9;
       evidence.roof_tflops = options.roofline->flops_per_s * 1e-12;
     }
   }
   return evidence;
-}
-
-Evidence investigate(const std::string& candidate_file, const Result& result,
-                     const InvestigateOptions& options, const JudgeOptions& judge) {
-  client::JudgeClient client(judge.program, judge.device, options.question.rule.validate);
-  return investigate(client, candidate_file, result, options);
 }
 
 Roofline roofline_of(const std::string& device) {

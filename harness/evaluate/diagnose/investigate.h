@@ -13,7 +13,7 @@
 namespace kbench::diagnose {
 
 struct InvestigateOptions {
-  Question question = {};                 ///< what was asked of the candidate, but for its files
+  Question question = {};                 ///< what was asked: the candidate, and at which sizes
   std::optional<uint64_t> seed = {};      ///< for its inputs; unset: random
   int size_tries = 10;                    ///< most runs to find smaller sizes
   double seconds = 30;                    ///< most seconds for sizes, and again for mutants
@@ -26,11 +26,8 @@ struct InvestigateOptions {
 /// candidate's text alone. Uses the judge that gave the result, and asks it for inspections and
 /// profiles only: nothing is measured again, and no secret input is revealed. Throws what
 /// JudgeClient::run() throws.
-Evidence investigate(client::JudgeClient& judge, const std::string& candidate_file,
-                     const Result& result, const InvestigateOptions& options);
-/// Starts its own judge.
-Evidence investigate(const std::string& candidate_file, const Result& result,
-                     const InvestigateOptions& options, const JudgeOptions& judge);
+Evidence investigate(client::JudgeClient& judge, const Result& result,
+                     const InvestigateOptions& options);
 
 /// Measures the device's roofline in this process; zeros if that fails.
 Roofline roofline_of(const std::string& device);

@@ -90,10 +90,8 @@ Compared Look::compared(size_t output, double relative) const {
           relative};
 }
 
-Looker::Looker(client::JudgeClient& judge, const std::string& candidate_file, const Task& task,
-               Question question, uint64_t seed)
+Looker::Looker(client::JudgeClient& judge, const Task& task, Question question, uint64_t seed)
     : judge_(judge), task_(task), question_(std::move(question)), seed_(seed) {
-  question_.candidate = candidate_file;
   question_.recorded.reset();
   question_.plan.seed.reset();
 }

@@ -56,8 +56,7 @@ struct Look : TaskAt {
 class Looker {
  public:
   /// `question`: what was asked of the candidate. `seed`: for the inputs, which are not secret.
-  Looker(client::JudgeClient& judge, const std::string& candidate_file, const Task& task,
-         Question question, uint64_t seed);
+  Looker(client::JudgeClient& judge, const Task& task, Question question, uint64_t seed);
 
   /// Nothing if the sizes are invalid, or too large for the CPU reference or for returning the
   /// outputs. Throws what JudgeClient::run() throws.

@@ -108,17 +108,16 @@ std::vector<StepProfile> gathered(const std::vector<StepProfile>& launches,
 
 }  // namespace
 
-void profile(client::JudgeClient& judge, const std::string& candidate_file,
-             const Question& question, const std::string& preset, int runs, Evidence& evidence) {
+void profile(client::JudgeClient& judge, const Question& question, const std::string& preset,
+             int runs, Evidence& evidence) {
   judge::EvaluateRequest request{.question = question, .more = true};
-  request.question.candidate = candidate_file;
   request.question.preset = preset;
   request.question.recorded.reset();
   request.profile_runs = runs;
   judge::Findings findings;
   judge.run(request, {}, &findings);
   if (!findings.times) return;
-  const Candidate candidate = load_candidate(candidate_file);
+  const Candidate candidate = candidate_of(question.candidate);
   const auto graph =
       build_graph(TaskAt{candidate.task, preset, question.overrides, question.dtype});
   std::vector<StepProfile> baseline;

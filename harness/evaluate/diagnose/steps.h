@@ -45,7 +45,7 @@ Matches matching_mutants(const Look& look, double relative, size_t most, const T
 /// Fills in `steps` and `baseline`: device times from timestamps between the steps, with the least
 /// bytes and FLOPs that each step needs. For a candidate's kernel these are the bytes of the
 /// buffers it binds. Leaves both empty if the candidate does not run.
-void profile(client::JudgeClient& judge, const std::string& candidate_file,
-             const Question& question, const std::string& preset, int runs, Evidence& evidence);
+void profile(client::JudgeClient& judge, const Question& question, const std::string& preset,
+             int runs, Evidence& evidence);
 
 }  // namespace kbench::diagnose

@@ -17,7 +17,6 @@ namespace {
 
 /// Bytes of an answer without a candidate that a repair prompt shows.
 constexpr size_t kShownAnswer = 6000;
-constexpr int kJudgeTries = 3;
 
 /// Cuts a long answer in the middle: its beginning and end matter most.
 std::string shortened(const std::string& text) {
@@ -51,13 +50,11 @@ double default_reward(const Result& result) {
   return result.correct() ? 0.3 + result.speedup.low : 0.0;
 }
 
-Episode::Episode(const Task& task, Prompts prompts, EpisodeOptions options, Judge judge,
-                 Investigate investigate)
+Episode::Episode(const Task& task, Prompts prompts, EpisodeOptions options, Evaluator* judge)
     : task_(&task),
       prompts_(std::move(prompts)),
       options_(std::move(options)),
-      judge_(std::move(judge)),
-      investigate_(std::move(investigate)),
+      judge_(judge),
       history_characters_(options_.history_characters) {
   if (options_.attempts < 1) {
     throw Error(ErrorCode::kInvalidArgument, "an episode takes at least one attempt");
@@ -72,12 +69,7 @@ std::string Episode::prompt_hash() const { return kbench::prompt_hash(observatio
 
 Reading Episode::read(const Answer& answer) const { return read_answer(answer, *task_, options_); }
 
-Episode::Step Episode::step(const Answer& answer, const Reading& reading) {
-  return step(answer, reading, judge_, investigate_);
-}
-
-Episode::Step Episode::step(const Answer& answer, const Reading& reading, const Judge& judge,
-                            const Investigate& investigate) {
+Episode::Step Episode::step(const Answer& answer, const Reading& reading, Evaluator* judge) {
   if (done()) throw Error(ErrorCode::kInvalidArgument, "the episode is done");
   Step step;
   Attempt& attempt = step.attempt;
@@ -109,7 +101,7 @@ Episode::Step Episode::step(const Answer& answer, const Reading& reading, const 
   if (options_.reward && attempt.outcome != Outcome::too_long) {
     step.reward = options_.reward(*step.result);
   }
-  tell(step, reading, investigate);
+  tell(step, reading, judge);
   attempt.feedback_hash = step.feedback.hash;
   advance(answer, step.files, attempt, step.feedback.text);
   return step;
@@ -120,49 +112,52 @@ void Episode::replay(const Answer& answer, const Attempt& recorded, const std::s
   advance(answer, read_files(answer, *task_, options_), recorded, feedback);
 }
 
-/// At the sizes asked for, or quickly at those of another preset.
-JudgeRequest Episode::request_for(const Reading& reading, Preset preset) const {
+/// At the sizes asked for, or a look at those of another preset.
+Question Episode::question_for(const Reading& reading, Preset preset) const {
   const bool asked = preset == options_.prompt.preset;
-  return {
-      asked ? options_.prompt.at(task_->id) : task_at(task_->id, preset, {}, options_.prompt.dtype),
-      reading.extraction.files, reading.hash, /*quick=*/!asked};
-}
-
-Result Episode::judged(const Reading& reading, Preset preset, const Judge& judge) const {
-  const JudgeRequest request = request_for(reading, preset);
-  Result result;
-  for (int tries = 0; tries < kJudgeTries; ++tries) {
-    result = judge(request);
-    if (result.verdict != Verdict::harness_error) break;
+  const TaskAt at =
+      asked ? options_.prompt.at(task_->id) : task_at(task_->id, preset, {}, options_.prompt.dtype);
+  Question question = options_.asked;
+  question.candidate = reading.extraction.files;
+  question.candidate.author = options_.asked.candidate.author;
+  question.preset = at.preset;
+  question.overrides = at.variables;
+  question.dtype = at.dtype;
+  if (!asked) {
+    question.recorded.reset();
+    question.plan = SamplingPlan::look();
+    question.plan.seed = options_.asked.plan.seed;
   }
-  return result;
+  return question;
 }
 
-void Episode::judge_into(Step& step, const Reading& reading, const Judge& judge) const {
+void Episode::judge_into(Step& step, const Reading& reading, Evaluator* judge) const {
   if (!reading.needs_judge()) {
     step.result = reading.refused ? *reading.refused
                                   : unjudged(*task_, options_, reading.extraction.explanation);
     return;
   }
-  if (!judge)
+  if (judge == nullptr) {
     throw Error(ErrorCode::kInvalidArgument, "an episode without a judge was given a candidate");
+  }
+  const auto judged = [&](Preset preset) { return judge->evaluate(question_for(reading, preset)); };
   const bool also_smoke = options_.prompt.preset != Preset::smoke;
   std::optional<Result> small;
   if (also_smoke && options_.smoke == Smoke::first) {
-    small = judged(reading, Preset::smoke, judge);
+    small = judged(Preset::smoke);
     // Wrong values do not count here: a candidate may be for the sizes asked for alone.
     if (is_candidates_fault(small->verdict) && !shows_at_small_sizes(small->verdict)) {
       step.result = *std::move(small);
       return;
     }
   }
-  step.result = judged(reading, options_.prompt.preset, judge);
+  step.result = judged(options_.prompt.preset);
   if (!also_smoke || !shows_at_small_sizes(step.result->verdict)) return;
-  if (options_.smoke == Smoke::after) small = judged(reading, Preset::smoke, judge);
+  if (options_.smoke == Smoke::after) small = judged(Preset::smoke);
   if (small && shows_at_small_sizes(small->verdict)) step.reduced = std::move(small);
 }
 
-void Episode::tell(Step& step, const Reading& reading, const Investigate& investigate) const {
+void Episode::tell(Step& step, const Reading& reading, Evaluator* judge) const {
   FeedbackOptions options = options_.feedback;
   std::string note;
   if (repeats(step.attempt)) {
@@ -177,8 +172,12 @@ void Episode::tell(Step& step, const Reading& reading, const Investigate& invest
     const Result& about = step.reduced ? *step.reduced : *step.result;
     Evidence evidence;
     // No device time is spent on feedback that no model will read.
-    if (investigate && !reading.refused && options.evidence && !ending_with(step.attempt)) {
-      evidence = investigate(request_for(reading, preset_from_name(about.preset)), about);
+    if (judge != nullptr && !reading.refused && options.evidence && !ending_with(step.attempt)) {
+      evidence = judge->investigate(question_for(reading, preset_from_name(about.preset)), about);
+      if (!evidence.steps.empty()) {  // What their times are held to.
+        evidence.roof_gbytes_per_s = options_.prompt.roof_gbytes_per_s;
+        evidence.roof_tflops = options_.prompt.roof_tflops;
+      }
     }
     step.feedback = feedback(about, reading.candidate.get(), evidence, options);
   }
@@ -312,9 +311,9 @@ Answer ask_patiently(Model& model, const Ask& ask, std::stop_token stop, int tri
   }
 }
 
-std::vector<Attempt> solve(const Task& task, Model& model, const Prompts& prompts,
-                           const Judge& judge, const SolveOptions& options) {
-  Episode episode(task, prompts, options.episode, judge, options.investigate);
+std::vector<Attempt> solve(const Task& task, Model& model, const Prompts& prompts, Evaluator& judge,
+                           const SolveOptions& options) {
+  Episode episode(task, prompts, options.episode, &judge);
   std::vector<Attempt> attempts;
   const auto keep = [&](Attempt attempt) {
     attempt.model = model.name();

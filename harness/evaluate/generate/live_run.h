@@ -1,4 +1,4 @@
-// A run that is being executed: the threads that ask models, and the queue in which candidates are
+// A run that is being executed: the threads that ask models, and the pool in which candidates are
 // judged. Implemented in run.cc, run_asking.cc and run_judging.cc.
 #pragma once
 
@@ -13,9 +13,9 @@
 
 #include "harness/evaluate/generate/run.h"
 #include "harness/evaluate/generate/scheduler.h"
-#include "harness/evaluate/queue/queue.h"
 #include "kbench/error.h"
 #include "kbench/exchange.h"
+#include "kbench/pool.h"
 #include "libkbench/scoring/run_names.h"
 
 namespace kbench::generate {
@@ -37,15 +37,16 @@ class Run {
   void lose_request(uint32_t member, const Chain& chain, const ModelError& error);
   /// Adds the answer's step to the queue: its evaluations and its investigation, on one device.
   void queue_step(std::shared_ptr<Waiting> waiting);
+  class StepJudge;
   /// Takes the step in the device's thread, unless it was taken already. Throws Cancelled where
   /// nothing more is to be judged.
-  Result step_on(RunEvaluator& evaluator, Waiting& waiting, const judge::EvaluateRequest& asked);
-  void take_outcome(const std::shared_ptr<Waiting>& waiting, const queue::Outcome& outcome);
+  Result step_on(Evaluator& device, Waiting& waiting, const Turn& turn);
+  /// The result of a candidate by its hash, where it was judged already.
+  std::optional<Result> known(const std::string& hash, const Question& question);
+  void take_outcome(const std::shared_ptr<Waiting>& waiting, const Pool::Outcome& outcome);
   void guarded(const std::function<void()>& work);
   /// Measures winners again that were chosen among several measurements and were not yet.
   void confirm_winners();
-  Result confirmed_on(RunEvaluator& evaluator, const Attempt& winner,
-                      const judge::EvaluateRequest& asked);
 
   std::unique_ptr<Chain> begin(uint32_t number);
   /// Replays a chain's attempts from the files; returns its next answer if that is recorded.
@@ -90,8 +91,8 @@ class Run {
   std::exception_ptr failure_;
   std::stop_source cancel_;
   std::mutex report_;
-  std::unique_ptr<Background> behind_;   ///< exists while the threads run
-  std::unique_ptr<queue::Queue> queue_;  ///< of the devices; exists while the threads run
+  std::unique_ptr<Background> behind_;  ///< exists while the threads run
+  std::unique_ptr<Pool> pool_;          ///< of the devices; exists while the threads run
   std::mutex ledger_mutex_;
 };
 

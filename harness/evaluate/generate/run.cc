@@ -1,7 +1,6 @@
 #include "harness/evaluate/generate/run.h"
 
 #include <chrono>
-#include <iterator>
 #include <thread>
 #include <utility>
 
@@ -48,9 +47,8 @@ RunOutcome Run::run() {
     }
   }
   behind_ = std::make_unique<Background>();
-  queue_ = std::make_unique<queue::Queue>(std::vector<std::unique_ptr<queue::QueueJudge>>(
-      std::make_move_iterator(options_.evaluators.begin()),
-      std::make_move_iterator(options_.evaluators.end())));
+  const size_t devices = options_.evaluators.size();
+  pool_ = std::make_unique<Pool>(std::move(options_.evaluators));
   {
     const std::stop_callback on_interrupt(options_.interrupt, [this] {
       scheduler_.stop(Scheduler::Stop::interrupted, "interrupted");
@@ -70,17 +68,17 @@ RunOutcome Run::run() {
   }
   // The asking threads end when every step is taken, or when the run is stopped: then a device ends
   // the step it is at, and the steps that wait are cancelled when they come to one. What is written
-  // last may still hand the queue another step, which is cancelled too.
-  queue_->wait();
+  // last may still hand the pool another step, which is cancelled too.
+  pool_->wait();
   behind_.reset();
   if (options_.judging && scheduler_.judges() && !failure_) confirm_winners();
-  for (size_t device = 0; device < options_.evaluators.size() && options_.on_warning; ++device) {
-    const std::string why = queue_->trouble_of(device);
+  for (size_t device = 0; device < devices && options_.on_warning; ++device) {
+    const std::string why = pool_->trouble_of(device);
     if (why.empty()) continue;
     options_.on_warning("device " + std::to_string(device + 1) +
                         " of the run was lost: " + shown(why, 500));
   }
-  queue_.reset();
+  pool_.reset();
   if (failure_) std::rethrow_exception(failure_);
   return {scheduler_.stopped(), scheduler_.reason(), status()};
 }

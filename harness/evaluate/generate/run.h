@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "harness/evaluate/generate/budget.h"
-#include "harness/evaluate/generate/device_evaluator.h"
 #include "harness/evaluate/generate/ledger.h"
 #include "harness/evaluate/generate/plan.h"
 #include "harness/evaluate/generate/scheduler.h"
@@ -19,6 +18,7 @@
 #include "kbench/episode.h"
 #include "kbench/model.h"
 #include "kbench/openai_model.h"
+#include "kbench/pool.h"
 #include "kbench/prompts.h"
 
 namespace kbench::generate {
@@ -57,7 +57,7 @@ struct RunOptions {
   bool judging = true;  ///< false: candidates are stored and not judged
   bool asking = true;   ///< false: only answers of earlier processes are judged
   BudgetLimits limits = {};
-  std::vector<std::unique_ptr<RunEvaluator>> evaluators = {};  ///< one a device
+  std::vector<std::unique_ptr<Evaluator>> evaluators = {};  ///< one a device
   /// Stops new requests and judging; what is under way is waited for. What waits for a device is
   /// judged by the next run in the folder.
   std::stop_token interrupt = {};

@@ -48,8 +48,7 @@ std::unique_ptr<Chain> Run::begin(uint32_t number) {
   chain->id = plan_.chain(number);
   EpisodeOptions options = options_.episode;
   options.extract.thinking_tags = options_.members[chain->id.member].thinking_tags;
-  chain->episode =
-      std::make_unique<Episode>(task(*chain), options_.prompts, std::move(options), Judge());
+  chain->episode = std::make_unique<Episode>(task(*chain), options_.prompts, std::move(options));
   return chain;
 }
 
@@ -156,7 +155,7 @@ void Run::take_in(std::unique_ptr<Chain> chain, const Exchange& exchange) {
   };
   if (!with_files(*chain, files)) return scheduler_.leave();
   if (reading.needs_judge() && options_.judging) {
-    CandidateSource candidate = store_.folder().path() + "/" + place + "/candidate.yaml";
+    CandidateSource candidate = reading.extraction.files;
     candidate.author = model(*chain);
     auto first = scheduler_.give_to_device(
         {std::move(chain), exchange.answer, std::move(reading), std::move(candidate)});

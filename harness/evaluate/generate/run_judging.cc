@@ -1,4 +1,4 @@
-// Judging: the queue gives each answer to a device, which judges and investigates its candidate,
+// Judging: the pool gives each answer to a device, which judges and investigates its candidate,
 // and the outcome is recorded.
 #include <mutex>
 #include <utility>
@@ -9,61 +9,79 @@
 
 namespace kbench::generate {
 
-void Run::queue_step(std::shared_ptr<Waiting> waiting) {
-  queue::Job job;
-  job.request.question.candidate = waiting->candidate;
-  job.group = to_string(task(*waiting->chain).id);
-  job.work = [this, waiting](queue::QueueJudge& device, const judge::EvaluateRequest& asked) {
-    return step_on(static_cast<RunEvaluator&>(device), *waiting, asked);
-  };
-  job.on_outcome = [this, waiting](const queue::Outcome& outcome) {
-    guarded([&] { take_outcome(waiting, outcome); });
-  };
-  queue_->add(std::move(job));
+/// One step's evaluator, for one chain: what is known already is not judged again.
+class Run::StepJudge : public Evaluator {
+ public:
+  StepJudge(Run& run, Evaluator& device, const Waiting& waiting, const Turn& turn)
+      : run_(run), device_(device), waiting_(waiting), turn_(turn) {}
+
+  using Evaluator::evaluate;
+  Result evaluate(const Question& question, const Observer& observer,
+                  std::stop_token stop) override {
+    if (std::optional<Result> known = run_.known(waiting_.reading.hash, question)) {
+      const std::lock_guard hold(run_.mutex_);
+      ++run_.counts_.reused;
+      return *std::move(known);
+    }
+    const double begin = run_.now_();
+    Question asked = question;
+    asked.candidate = waiting_.candidate;
+    Result result = device_.take_turn(asked, turn_, observer, std::move(stop));
+    const std::lock_guard hold(run_.mutex_);
+    run_.counts_.device_seconds += run_.now_() - begin;
+    ++run_.counts_.judged;
+    return result;
+  }
+  std::vector<DeviceSummary> devices() override { return device_.devices(); }
+  Evidence investigate(const Question& question, const Result& result) override {
+    const double begin = run_.now_();
+    Evidence evidence = device_.investigate(question, result);
+    const std::lock_guard hold(run_.mutex_);
+    run_.counts_.device_seconds += run_.now_() - begin;
+    return evidence;
+  }
+
+ private:
+  Run& run_;
+  Evaluator& device_;
+  const Waiting& waiting_;
+  const Turn& turn_;
+};
+
+std::optional<Result> Run::known(const std::string& hash, const Question& question) {
+  const Preset asked = options_.episode.prompt.preset, preset = preset_from_name(question.preset);
+  std::optional<Result> result = store_.results().find(hash, preset, question.dtype);
+  if (result || preset == asked || options_.episode.smoke != Smoke::first) return result;
+  // A candidate that was judged at the full sizes has run at the small ones.
+  result = store_.results().find(hash, asked, question.dtype);
+  if (result) result->verdict = Verdict::passed;
+  return result;
 }
 
-Result Run::step_on(RunEvaluator& evaluator, Waiting& waiting,
-                    const judge::EvaluateRequest& asked) {
+void Run::queue_step(std::shared_ptr<Waiting> waiting) {
+  Pool::Job job;
+  job.question.candidate = waiting->candidate;
+  job.group = to_string(task(*waiting->chain).id);
+  job.work = [this, waiting](Evaluator& device, const Turn& turn) {
+    return step_on(device, *waiting, turn);
+  };
+  job.on_outcome = [this, waiting](const Pool::Outcome& outcome) {
+    guarded([&] { take_outcome(waiting, outcome); });
+  };
+  pool_->add(std::move(job));
+}
+
+Result Run::step_on(Evaluator& device, Waiting& waiting, const Turn& turn) {
   if (!scheduler_.judges()) throw Cancelled();
   // A step that counts has moved its chain on; where the device was lost by it, that is its result.
   if (waiting.step && waiting.step->counted) return *waiting.step->result;
   scheduler_.begin_judging(waiting);
-  const std::string& hash = waiting.reading.hash;
-  const Judge judge = [&](const JudgeRequest& request) {
-    const DType dtype = request.at.dtype;
-    if (std::optional<Result> known =
-            store_.results().find(hash, preset_from_name(request.at.preset), dtype)) {
-      const std::lock_guard hold(mutex_);
-      ++counts_.reused;
-      return *std::move(known);
-    }
-    // A candidate that was judged at the full sizes has run at the small ones.
-    if (request.quick && options_.episode.smoke == Smoke::first) {
-      if (std::optional<Result> known =
-              store_.results().find(hash, options_.episode.prompt.preset, dtype)) {
-        known->verdict = Verdict::passed;
-        return *std::move(known);
-      }
-    }
-    const double begin = now_();
-    Result result = evaluator.judge(request, asked);
-    const std::lock_guard hold(mutex_);
-    counts_.device_seconds += now_() - begin;
-    ++counts_.judged;
-    return result;
-  };
-  const Investigate investigate = [&](const JudgeRequest& request, const Result& result) {
-    const double begin = now_();
-    Evidence evidence = evaluator.investigate(request, waiting.candidate.path, result);
-    const std::lock_guard hold(mutex_);
-    counts_.device_seconds += now_() - begin;
-    return evidence;
-  };
-  waiting.step = waiting.chain->episode->step(waiting.answer, waiting.reading, judge, investigate);
+  StepJudge judge(*this, device, waiting, turn);
+  waiting.step = waiting.chain->episode->step(waiting.answer, waiting.reading, &judge);
   return *waiting.step->result;
 }
 
-void Run::take_outcome(const std::shared_ptr<Waiting>& waiting, const queue::Outcome& outcome) {
+void Run::take_outcome(const std::shared_ptr<Waiting>& waiting, const Pool::Outcome& outcome) {
   if (outcome.error) throw Error(*outcome.error);
   if (!waiting->step) {
     // It came to no device: the next run in the folder judges it.
@@ -118,14 +136,6 @@ void Run::keep_result(const Attempt& attempt, Result result) {
   store_.results().append(labelled(attempt, std::move(result)));
 }
 
-Result Run::confirmed_on(RunEvaluator& evaluator, const Attempt& winner,
-                         const judge::EvaluateRequest& asked) {
-  if (options_.interrupt.stop_requested()) throw Cancelled();
-  const CandidateSource source = in_memory(asked.question.candidate);
-  return evaluator.judge(
-      {options_.episode.prompt.at(winner.task), *source.files, winner.candidate_hash}, asked);
-}
-
 void Run::confirm_winners() {
   try {
     const std::vector<Attempt> winners = winners_of(store_.folder(), /*unconfirmed=*/true);
@@ -134,16 +144,18 @@ void Run::confirm_winners() {
     std::mutex writing;
     std::optional<Error> trouble;
     size_t done = 0;
-    std::vector<queue::Job> jobs;
+    std::vector<Pool::Job> jobs;
     for (const Attempt& winner : winners) {
-      queue::Job& job = jobs.emplace_back();
+      Pool::Job& job = jobs.emplace_back();
+      const TaskAt at = options_.episode.prompt.at(winner.task);
+      job.question = options_.episode.asked;
       // Of no author: it has a process that nothing ran in before.
-      job.request.question.candidate = store_.folder().path() + "/" + winner.candidate;
+      job.question.candidate = store_.folder().path() + "/" + winner.candidate;
+      job.question.preset = at.preset;
+      job.question.overrides = at.variables;
+      job.question.dtype = at.dtype;
       job.group = to_string(winner.task);
-      job.work = [&](queue::QueueJudge& device, const judge::EvaluateRequest& asked) {
-        return confirmed_on(static_cast<RunEvaluator&>(device), winner, asked);
-      };
-      job.on_outcome = [&](const queue::Outcome& outcome) {
+      job.on_outcome = [&](const Pool::Outcome& outcome) {
         const std::lock_guard hold(writing);
         if (outcome.error) trouble = outcome.error;
         if (!outcome.result) return;
@@ -157,8 +169,12 @@ void Run::confirm_winners() {
         if (options_.on_confirmed) options_.on_confirmed(result, done, winners.size());
       };
     }
-    queue_->add_all(std::move(jobs));
-    queue_->wait();
+    {
+      const std::stop_callback stopping(options_.interrupt, [this] { pool_->cancel_waiting(); });
+      pool_->add_all(std::move(jobs));
+      if (options_.interrupt.stop_requested()) pool_->cancel_waiting();
+      pool_->wait();
+    }
     counts_.confirmed = static_cast<int64_t>(done);
     if (trouble) throw Error(*trouble);
   } catch (const Error& e) {

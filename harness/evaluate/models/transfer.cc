@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "kbench/error.h"
 #include "kbench/version.h"
@@ -137,6 +138,7 @@ class Transfer::State {
     if (request.total_timeout > 0) {
       set(easy, CURLOPT_TIMEOUT_MS, milliseconds(request.total_timeout));
     }
+    if (!request.method.empty()) set(easy, CURLOPT_CUSTOMREQUEST, request.method.c_str());
     if (!request.body.empty()) {
       set(easy, CURLOPT_POST, 1L);
       set(easy, CURLOPT_POSTFIELDS, request.body.data());
@@ -147,10 +149,14 @@ class Transfer::State {
     set(easy, CURLOPT_HEADERFUNCTION, &State::on_header);
     set(easy, CURLOPT_HEADERDATA, this);
 
-    const bool has_key = request.key != nullptr && !request.key->empty();
-    lines_[0] = {type_.data(), &lines_[1]};
-    lines_[1] = {expect_.data(), has_key ? &lines_[2] : nullptr};
-    if (has_key) lines_[2] = {const_cast<char*>(request.key->header()), nullptr};
+    // libcurl does not write to them.
+    std::vector<const char*> texts = {type_.data(), expect_.data()};
+    if (request.key != nullptr && !request.key->empty()) texts.push_back(request.key->header());
+    for (const std::string& line : request.headers) texts.push_back(line.c_str());
+    lines_.resize(texts.size());
+    for (size_t i = 0; i < texts.size(); ++i) {
+      lines_[i] = {const_cast<char*>(texts[i]), i + 1 < texts.size() ? &lines_[i + 1] : nullptr};
+    }
     set(easy, CURLOPT_HTTPHEADER, lines_.data());
   }
 
@@ -248,7 +254,7 @@ class Transfer::State {
   std::string user_agent_ = std::string("kbench/") + version();
   std::array<char, CURL_ERROR_SIZE> error_ = {};
   std::string type_ = "Content-Type: application/json", expect_ = "Expect:";
-  std::array<curl_slist, 3> lines_ = {};
+  std::vector<curl_slist> lines_;
 
   // For the transfer under way.
   const Sink* sink_ = nullptr;

@@ -6,6 +6,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "harness/evaluate/models/reply.h"
 #include "harness/evaluate/models/secret.h"
@@ -26,10 +27,12 @@ Url parse_url(const std::string& text);
 std::string with_path(const Url& base, const std::string& path);
 
 struct HttpRequest {
-  std::string url;
-  std::string body;  ///< empty: GET
+  std::string method = {};  ///< empty: POST where there is a body, else GET
+  std::string url = {};
+  std::string body = {};
+  std::vector<std::string> headers = {};  ///< more lines, "Name: value"
   const Secret* key = nullptr;
-  std::string ca_file;
+  std::string ca_file = {};
   // In seconds; 0: no limit.
   double connect_timeout = 0;
   double first_timeout = 0;    ///< to the body's first byte

@@ -41,9 +41,10 @@ kbench::EpisodeOptions options_of(const kbench::capi::CallRequest& request) {
 
 struct kbench_episode {
   explicit kbench_episode(const kbench::capi::CallRequest& request)
-      : episode(kbench::capi::task_of(request), kbench::capi::prompts_of(request),
-                options_of(request), {}) {}
+      : task(kbench::capi::task_of(request)),
+        episode(task, kbench::capi::prompts_of(request), options_of(request)) {}
   std::mutex mutex;  ///< an Episode is one thread's
+  const kbench::Task& task;
   kbench::Episode episode;
 };
 
@@ -63,20 +64,47 @@ json observation_of(const Episode& episode) {
           {"ending", episode.ending() ? json(name_of(*episode.ending())) : json(nullptr)}};
 }
 
-void expect_result_of(const JudgeRequest& request, const Result& result) {
+void expect_result_of(const TaskAt& at, const Result& result) {
   const auto differs = [&](const auto& one) {
     const auto found = result.variables.find(one.first);
     return found != result.variables.end() && !(found->second == one.second);
   };
-  if (result.task == request.at.task && result.preset == request.at.preset &&
-      result.dtype == request.at.dtype && std::ranges::none_of(request.at.variables, differs)) {
+  if (result.task == at.task && result.preset == at.preset && result.dtype == at.dtype &&
+      std::ranges::none_of(at.variables, differs)) {
     return;
   }
-  const auto words = [](const TaskAt& at) { return json_text(json_of<json>(at)); };
+  const auto words = [](const TaskAt& of) { return json_text(json_of<json>(of)); };
   throw Error(ErrorCode::kInvalidArgument, "the result is of " +
                                                words(static_cast<const TaskAt&>(result)) +
-                                               ", to be judged was " + words(request.at));
+                                               ", to be judged was " + words(at));
 }
+
+/// The caller, who judges: has the results that were handed in, in the order of the questions.
+class Caller : public Evaluator {
+ public:
+  Caller(const Task& task, std::vector<Result> results)
+      : task_(task), results_(std::move(results)) {}
+
+  using Evaluator::evaluate;
+  Result evaluate(const Question& question, const Observer&, std::stop_token) override {
+    const TaskAt at{task_.id, question.preset, question.overrides, question.dtype};
+    if (taken_ < results_.size()) {
+      expect_result_of(at, results_[taken_]);
+      return results_[taken_++];
+    }
+    json value = json_of<json>(at);
+    value["task"] = to_string(at.task);
+    value["files"] = *question.candidate.files;
+    value["quick"] = question.plan.looks();
+    throw Wanted{std::move(value)};
+  }
+  std::vector<DeviceSummary> devices() override { return {}; }
+
+ private:
+  const Task& task_;
+  std::vector<Result> results_;
+  size_t taken_ = 0;
+};
 
 json value_of(const EpisodeStep& step) {
   const auto result = [](const std::optional<Result>& one) {
@@ -128,22 +156,10 @@ kbench_status kbench_episode_step(kbench_episode* episode, const char* text, cha
         results.push_back(result_from_json(item.json().dump()));
       }
     }
-    size_t taken = 0;
-    const Judge judge = [&](const JudgeRequest& wanted) {
-      if (taken < results.size()) {
-        capi::expect_result_of(wanted, results[taken]);
-        return results[taken++];
-      }
-      json value = json_of<json>(wanted.at);
-      value["task"] = to_string(wanted.at.task);
-      value["files"] = wanted.files;
-      value["quick"] = wanted.quick;
-      throw capi::Wanted{std::move(value)};
-    };
+    capi::Caller judge(episode->task, std::move(results));
     const std::lock_guard lock(episode->mutex);
     try {
-      const EpisodeStep step =
-          episode->episode.step(given, episode->episode.read(given), judge, {});
+      const EpisodeStep step = episode->episode.step(given, episode->episode.read(given), &judge);
       json value = capi::observation_of(episode->episode);
       value["step"] = capi::value_of(step);
       return value;

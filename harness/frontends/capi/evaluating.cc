@@ -4,12 +4,11 @@
 #include <utility>
 
 #include "harness/evaluate/client/device_json.h"
-#include "harness/evaluate/client/named_task.h"
 #include "harness/frontends/capi/answer.h"
 #include "harness/measure/judge_protocol/protocol.h"
 #include "kbench/error.h"
 #include "kbench/evaluate.h"
-#include "kbench/task.h"
+#include "kbench/task_file.h"
 #include "libkbench/base/json_text.h"
 #include "libkbench/candidate/source_json.h"
 #include "libkbench/question/question_json.h"
@@ -151,11 +150,9 @@ kbench_status kbench_question_schema(const char* text, char** out) {
 kbench_status kbench_candidate_files(const char* candidate, char** out) {
   return answer(out, [&] {
     const capi::CallRequest request(candidate, {"path"});
-    const CandidateSource source = in_memory(source_from_json(request.whole()));
+    const CandidateSource source = for_another_machine(source_from_json(request.whole()));
     json files = source_json<json>(source);
     files["manifest"] = source.manifest;
-    const Task* task = client::named_task(source);
-    if (task != nullptr && !task->file.empty()) files["task_file"] = task->file;
     return files;
   });
 }

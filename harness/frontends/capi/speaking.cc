@@ -54,11 +54,6 @@ ShownAttempt attempt_from(const JsonField& field) {
   return attempt;
 }
 
-Candidate loaded(const CandidateSource& source) {
-  return source.files ? candidate_from_files(source.manifest, *source.files)
-                      : load_candidate(source.path);
-}
-
 }  // namespace
 }  // namespace kbench::capi
 
@@ -112,10 +107,7 @@ kbench_status kbench_feedback(const char* text, char** out) {
     if (request.has("candidate")) {
       const CandidateSource source = source_from_json(request["candidate"].json());
       expect_readable(source);
-      try {
-        candidate = capi::loaded(source);
-      } catch (const Error&) {  // the result says so
-      }
+      candidate = candidate_if_readable(source);
     }
     FeedbackOptions options;
     if (request.has("max_characters")) {

@@ -1,28 +1,22 @@
 #include "harness/frontends/http/experiments.h"
 
-#include <sys/random.h>
-
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
 #include "kbench/error.h"
 #include "libkbench/base/enum_names.h"
-#include "libkbench/base/files.h"
 #include "libkbench/base/hash.h"
 #include "libkbench/base/json_text.h"
 
 namespace kbench::http {
 namespace {
 
-size_t bytes_of(const judge::EvaluateRequest& request) {
-  size_t bytes = 0;
-  for (const std::string& text : request.task_files) bytes += text.size();
-  if (!request.question.candidate.files) return bytes;
-  for (const auto& [path, text] : *request.question.candidate.files)
-    bytes += path.size() + text.size();
+size_t bytes_of(const CandidateSource& candidate) {
+  size_t bytes = candidate.task_file.size();
+  if (!candidate.files) return bytes;
+  for (const auto& [path, text] : *candidate.files) bytes += path.size() + text.size();
   return bytes;
 }
 
@@ -41,23 +35,23 @@ class Experiments::Entry {
   ExperimentState state = ExperimentState::queued;
   std::string stage;
   std::string outcome;  ///< a member in JSON: "result": {...} or "error": "..."
-  uint64_t job = 0;     ///< the queue's id; 0 before it has one
+  uint64_t job = 0;     ///< the pool's id; 0 before it has one
   bool cancel = false;  ///< wanted before there was one
   bool told = false;
   Clock::time_point ended_at = {};
 };
 
-Experiments::Experiments(queue::Queue& queue, ExperimentLimits limits, Metrics& metrics)
-    : queue_(queue), limits_(limits), metrics_(metrics) {}
+Experiments::Experiments(Pool& pool, ExperimentLimits limits, Metrics& metrics)
+    : pool_(pool), limits_(limits), metrics_(metrics) {}
 
 Experiments::~Experiments() {
   cancel_all();
-  queue_.wait();
+  pool_.wait();
 }
 
 bool Experiments::add(const std::string& author, std::vector<NewExperiment> wanted,
                       std::vector<Added>& added) {
-  std::vector<queue::Job> jobs;
+  std::vector<Pool::Job> jobs;
   std::vector<Handle> handles;
   {
     const std::lock_guard lock(mutex_);
@@ -81,20 +75,16 @@ bool Experiments::add(const std::string& author, std::vector<NewExperiment> want
       entry->client_id = each.line.id.empty() ? "null" : each.line.id;
       entry->key = each.key;
       entry->digest = digest;
-      entry->bytes = bytes_of(each.line.request);
+      entry->bytes = bytes_of(each.line.job.question.candidate);
       entry->cancel = all_cancelled_;
       bytes += entry->bytes;
-      queue::Job& job = jobs.emplace_back();
-      job.request = std::move(each.line.request);
-      job.group = std::move(each.line.group);
-      job.device = each.line.device;
-      job.yields = true;
-      job.on_stage = [this, entry](const char* stage) {
+      Pool::Job& job = jobs.emplace_back(std::move(each.line.job));
+      job.observer.on_stage = [this, entry](const char* stage) {
         const std::lock_guard hold(mutex_);
         entry->state = ExperimentState::running;
         entry->stage = stage;
       };
-      job.on_outcome = [this, entry](const queue::Outcome& outcome) { end(entry, outcome); };
+      job.on_outcome = [this, entry](const Pool::Outcome& outcome) { end(entry, outcome); };
       handles.push_back(entry);
       added.push_back({entry, ""});
     }
@@ -110,7 +100,7 @@ bool Experiments::add(const std::string& author, std::vector<NewExperiment> want
     }
   }
   if (jobs.empty()) return true;
-  const std::vector<uint64_t> numbers = queue_.add_all(std::move(jobs));
+  const std::vector<uint64_t> numbers = pool_.add_all(std::move(jobs));
   std::vector<uint64_t> to_cancel;
   {
     const std::lock_guard lock(mutex_);
@@ -119,11 +109,11 @@ bool Experiments::add(const std::string& author, std::vector<NewExperiment> want
       if (handles[i]->cancel) to_cancel.push_back(numbers[i]);
     }
   }
-  for (const uint64_t job : to_cancel) queue_.cancel(job);
+  for (const uint64_t job : to_cancel) pool_.cancel(job);
   return true;
 }
 
-void Experiments::end(const Handle& entry, const queue::Outcome& outcome) {
+void Experiments::end(const Handle& entry, const Pool::Outcome& outcome) {
   std::string text;
   ExperimentState state = ExperimentState::cancelled;
   if (outcome.result) {
@@ -218,7 +208,7 @@ void Experiments::cancel(const Handle& handle) {
     handle->cancel = true;
     job = handle->job;
   }
-  if (job != 0) queue_.cancel(job);
+  if (job != 0) pool_.cancel(job);
 }
 
 const std::string& Experiments::id_of(const Handle& handle) { return handle->id; }
@@ -250,9 +240,9 @@ bool Experiments::wait_all(double seconds) {
 int Experiments::retry_after() {
   constexpr double kLongest = 60;
   const double each = std::max(metrics_.recent_seconds(), 0.1);
-  const size_t devices = std::max<size_t>(queue_.devices_left(), 1);
+  const size_t devices = std::max<size_t>(pool_.members_left(), 1);
   // By then a tenth of what waits now will be done.
-  const double seconds = 0.1 * each * double(queue_.load().waiting) / double(devices);
+  const double seconds = 0.1 * each * double(pool_.load().waiting) / double(devices);
   return static_cast<int>(std::ceil(std::clamp(seconds, 1.0, kLongest)));
 }
 
@@ -265,14 +255,6 @@ size_t Experiments::kept() {
   const std::lock_guard lock(mutex_);
   drop_old();
   return ended_.size();
-}
-
-std::string random_id() {
-  std::array<uint8_t, 16> bytes{};
-  if (getrandom(bytes.data(), bytes.size(), 0) != ssize_t{bytes.size()}) {
-    throw_io("draw", "a random number");
-  }
-  return hex_of(bytes);
 }
 
 }  // namespace kbench::http

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "harness/evaluate/queue/queue.h"
-#include "harness/evaluate/queue/serve_request.h"
+#include "harness/evaluate/evaluators/serve_request.h"
 #include "harness/frontends/http/metrics.h"
+#include "kbench/pool.h"
 
 namespace kbench::http {
 
@@ -30,7 +30,7 @@ std::string_view name_of(ExperimentState state);
 
 /// An experiment to add.
 struct NewExperiment {
-  queue::ServeLine line;
+  evaluators::ServeLine line;
   std::string text;  ///< what was sent
   /// Of an author: adding the same text again under it gives the same experiment. Empty: none.
   std::string key;
@@ -54,7 +54,7 @@ class Experiments {
     std::string error;
   };
 
-  Experiments(queue::Queue& queue, ExperimentLimits limits, Metrics& metrics);
+  Experiments(Pool& pool, ExperimentLimits limits, Metrics& metrics);
   /// Cancels what is left.
   ~Experiments();
   Experiments(const Experiments&) = delete;
@@ -85,11 +85,11 @@ class Experiments {
 
  private:
   using Clock = std::chrono::steady_clock;
-  void end(const Handle& handle, const queue::Outcome& outcome);
+  void end(const Handle& handle, const Pool::Outcome& outcome);
   void drop_old();
   ExperimentView view_locked(const Handle& handle);
 
-  queue::Queue& queue_;
+  Pool& pool_;
   const ExperimentLimits limits_;
   Metrics& metrics_;
   std::mutex mutex_;
@@ -100,8 +100,5 @@ class Experiments {
   size_t open_ = 0, open_bytes_ = 0, kept_bytes_ = 0, untold_ = 0;
   bool all_cancelled_ = false, released_ = false;
 };
-
-/// 32 hexadecimal digits from the system's random numbers, which cannot be guessed. Throws kIo.
-std::string random_id();
 
 }  // namespace kbench::http

@@ -12,7 +12,7 @@
 #include <thread>
 #include <utility>
 
-#include "harness/evaluate/queue/serve_request.h"
+#include "harness/evaluate/evaluators/serve_request.h"
 #include "harness/frontends/http/http_server.h"
 #include "harness/frontends/http/request.h"
 #include "harness/measure/judge_protocol/protocol.h"
@@ -63,12 +63,11 @@ std::string tasks_json() {
 
 class Service::State {
  public:
-  State(queue::Queue& queue, const std::vector<vulkan::DeviceSnapshot>& devices,
-        ServiceOptions options)
-      : queue_(queue),
+  State(Pool& pool, const std::vector<vulkan::DeviceSnapshot>& devices, ServiceOptions options)
+      : pool_(pool),
         devices_(devices),
         options_(std::move(options)),
-        experiments_(queue, options_.experiments, metrics_),
+        experiments_(pool, options_.experiments, metrics_),
         server_(options_.most_connections) {
     const Address& address = options_.address;
     if (options_.tokens.empty() && !address.loopback()) {
@@ -224,7 +223,7 @@ class Service::State {
   }
 
   void say_health(Response& response) const {
-    const size_t devices = queue_.devices_left();
+    const size_t devices = pool_.members_left();
     const bool well = !draining_ && devices > 0;
     say(response, well ? 200 : 503,
         json_text(json{{"status", draining_      ? "draining"
@@ -234,9 +233,9 @@ class Service::State {
   }
 
   Gauges gauges() {
-    const queue::Queue::Load load = queue_.load();
-    return {load.waiting, load.jobs - load.waiting, experiments_.kept(), queue_.devices_left(),
-            queue_.restarts()};
+    const Pool::Load load = pool_.load();
+    return {load.waiting, load.jobs - load.waiting, experiments_.kept(), pool_.members_left(),
+            pool_.restarts()};
   }
 
   Experiments::Handle named_experiment(const Request& request, Response& response,
@@ -259,18 +258,18 @@ class Service::State {
     return false;
   }
 
-  /// Throws queue::BadLine.
+  /// Throws evaluators::BadLine.
   NewExperiment read(std::string_view text, const std::string& author) const {
-    NewExperiment wanted{queue::parse_serve_line(text, options_.defaults, options_.most, devices_,
-                                                 queue::Sender::network),
+    NewExperiment wanted{evaluators::parse_serve_line(text, options_.defaults, options_.most,
+                                                      devices_, evaluators::Sender::network),
                          std::string(text), ""};
     if (wanted.line.stages) {
-      throw queue::BadLine{wanted.line.id,
-                           Error(ErrorCode::kInvalidArgument,
-                                 "'stages' are not sent over HTTP; ask for the experiment")};
+      throw evaluators::BadLine{wanted.line.id,
+                                Error(ErrorCode::kInvalidArgument,
+                                      "'stages' are not sent over HTTP; ask for the experiment")};
     }
     if (!author.empty()) {  // It has no '/', so that this is no other's.
-      std::string& name = wanted.line.request.question.candidate.author;
+      std::string& name = wanted.line.job.question.candidate.author;
       name = name.empty() ? author : author + "/" + name;
     }
     return wanted;
@@ -289,7 +288,7 @@ class Service::State {
     std::vector<Experiments::Added> added;
     try {
       wanted.push_back(read(body, author));
-    } catch (const queue::BadLine& bad) {
+    } catch (const evaluators::BadLine& bad) {
       return say_error(response, 400, bad.error.what());
     }
     wanted.front().key = *key;
@@ -334,7 +333,7 @@ class Service::State {
         wanted.push_back(read(line, author));
         if (batch->keyed) wanted.back().key = *key + " " + std::to_string(number);
         numbers.push_back(number);
-      } catch (const queue::BadLine& bad) {
+      } catch (const evaluators::BadLine& bad) {
         bad_line(number, bad.id, bad.error.what());
       }
     }
@@ -382,7 +381,7 @@ class Service::State {
     return true;
   }
 
-  queue::Queue& queue_;
+  Pool& pool_;
   const std::vector<vulkan::DeviceSnapshot>& devices_;
   const ServiceOptions options_;
   Metrics metrics_;
@@ -393,9 +392,9 @@ class Service::State {
   HttpServer server_;
 };
 
-Service::Service(queue::Queue& queue, const std::vector<vulkan::DeviceSnapshot>& devices,
+Service::Service(Pool& pool, const std::vector<vulkan::DeviceSnapshot>& devices,
                  ServiceOptions options)
-    : state_(std::make_unique<State>(queue, devices, std::move(options))) {}
+    : state_(std::make_unique<State>(pool, devices, std::move(options))) {}
 
 Service::~Service() = default;
 

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "harness/evaluate/queue/queue.h"
 #include "harness/frontends/http/experiments.h"
 #include "harness/frontends/http/tokens.h"
 #include "harness/measure/vulkan/snapshot.h"
 #include "kbench/evaluate.h"
+#include "kbench/pool.h"
 
 namespace kbench::http {
 
@@ -25,9 +25,9 @@ Address address_from_text(const std::string& text);  ///< throws kInvalidArgumen
 
 struct ServiceOptions {
   Address address;
-  Tokens tokens;                     ///< empty: none is needed; loopback addresses alone
-  Question defaults = {};            ///< for what an experiment does not say
-  Limits most = queue::kMostLimits;  ///< that one may ask for
+  Tokens tokens;                          ///< empty: none is needed; loopback addresses alone
+  Question defaults = {};                 ///< for what an experiment does not say
+  Limits most = evaluators::kMostLimits;  ///< that one may ask for
   ExperimentLimits experiments = {};
   size_t most_body_bytes = size_t{48} << 20;
   double body_seconds = 60;       ///< for a request's body to arrive
@@ -39,8 +39,7 @@ class Service {
  public:
   /// Listens from here on. Throws kInvalidArgument for an address that is not loopback without
   /// tokens, and kIo where it cannot be listened at.
-  Service(queue::Queue& queue, const std::vector<vulkan::DeviceSnapshot>& devices,
-          ServiceOptions options);
+  Service(Pool& pool, const std::vector<vulkan::DeviceSnapshot>& devices, ServiceOptions options);
   ~Service();
   Service(const Service&) = delete;
 

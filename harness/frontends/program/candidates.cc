@@ -12,7 +12,6 @@
 #include <string_view>
 #include <utility>
 
-#include "harness/evaluate/client/named_task.h"
 #include "kbench/attempt.h"
 #include "kbench/candidate.h"
 #include "kbench/candidate_limits.h"
@@ -133,7 +132,8 @@ std::vector<NamedCandidate> named_candidates(const std::vector<std::string>& wor
 
 DType dtype_for(const CandidateSource& candidate, const SizeOptions& size) {
   if (!size.dtype_name.empty()) return size.dtype();
-  return client::named_dtype(candidate).value_or(DType::f32);
+  const std::optional<Candidate> read = candidate_if_readable(candidate);
+  return read && read->dtypes.size() == 1 ? read->dtypes.front() : DType::f32;
 }
 
 namespace {

@@ -133,7 +133,7 @@ std::optional<Result> result_without_judge(const Evaluation& evaluation) {
   return result;
 }
 
-Result result_of(const Evaluation& evaluation, queue::Outcome outcome) {
+Result result_of(const Evaluation& evaluation, Pool::Outcome outcome) {
   Experiment known = evaluation.identity;
   Result result;
   if (outcome.result) {

@@ -7,10 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "harness/evaluate/queue/queue.h"
 #include "harness/frontends/program/candidates.h"
 #include "harness/measure/vulkan/snapshot.h"
-#include "kbench/evaluate.h"
+#include "kbench/pool.h"
 #include "kbench/result.h"
 #include "kbench/task.h"
 
@@ -74,7 +73,7 @@ void take_over(Job& job, std::span<const Result> earlier);
 
 /// The result of an evaluation that needs no judge, because the candidate is missing or unusable.
 std::optional<Result> result_without_judge(const Evaluation& evaluation);
-/// The result of any other evaluation, from the queue's outcome.
-Result result_of(const Evaluation& evaluation, queue::Outcome outcome);
+/// The result of any other evaluation, from the pool's outcome.
+Result result_of(const Evaluation& evaluation, Pool::Outcome outcome);
 
 }  // namespace kbench::program

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -62,7 +61,7 @@ KBENCH_FIELDS(Judged, file, judged, passed, there_already, results)
 
 /// Judges what the file lacks, and appends it.
 int judge_into(const std::string& path, const std::vector<Attempt>& candidates,
-               const RunFolder& folder, Devices devices, const Question& asked,
+               const RunFolder& folder, OpenDevices devices, const Question& asked,
                const StopSignals& signals, bool json) {
   std::set<std::tuple<TaskId, std::string, std::string>> done;
   for (const Result& result : read_results(path)) {
@@ -70,18 +69,18 @@ int judge_into(const std::string& path, const std::vector<Attempt>& candidates,
     done.emplace(result.task, result.set, result.candidate_hash);
   }
   std::vector<const Attempt*> missing;
-  std::vector<NamedRequest> requests;
+  std::vector<NamedQuestion> questions;
   for (const Attempt& each : candidates) {
     if (done.contains({each.task, each.model, each.candidate_hash}) ||
         !is_defined(find_task(each.task), asked.dtype)) {
       continue;
     }
     missing.push_back(&each);
-    NamedRequest& next = requests.emplace_back();
+    NamedQuestion& next = questions.emplace_back();
     next.name = to_string(each.task) + " " + shown(each.model);
-    next.request.question = asked;
-    next.request.question.candidate = folder.path() + "/" + each.candidate;
-    next.request.question.candidate.author = each.model;
+    next.question = asked;
+    next.question.candidate = folder.path() + "/" + each.candidate;
+    next.question.candidate.author = each.model;
   }
   generate::make_folder(fs::path(path).parent_path().string());
   ResultWriter writer(path);
@@ -98,10 +97,7 @@ int judge_into(const std::string& path, const std::vector<Attempt>& candidates,
     judged.passed += result.correct() ? 1 : 0;
     judged.results.push_back(std::move(result));
   };
-  std::vector<std::unique_ptr<queue::QueueJudge>> judges(
-      std::make_move_iterator(devices.evaluators.begin()),
-      std::make_move_iterator(devices.evaluators.end()));
-  judge_all(std::move(judges), std::move(requests), progress, keep, signals.gently(),
+  judge_all(std::move(devices.evaluators), std::move(questions), progress, keep, signals.gently(),
             OnStop::finish);
   progress.close();
   judged.judged = judged.results.size();
@@ -126,8 +122,9 @@ std::string file_of(const Question& at, const std::string& device) {
 }
 
 /// Judges in the run itself what was answered and not judged, or only with a harness_error.
-int judge_open(const RunFolder& folder, const Settings& settings, Devices devices,
-               const StopSignals& signals, RunProgress& progress, bool json) {
+int judge_open(const RunFolder& folder, const Settings& settings, OpenDevices devices,
+               const Question& asked, const StopSignals& signals, RunProgress& progress,
+               bool json) {
   std::vector<const Task*> tasks;
   for (const TaskId& id : settings.tasks()) tasks.push_back(&find_task(id));
   generate::RunOptions run{
@@ -146,15 +143,17 @@ int judge_open(const RunFolder& folder, const Settings& settings, Devices device
                            .thinking_tags = config.thinking_tags});
   }
   run.episode = episode_of(settings);
+  run.episode.asked = asked;
+  run.episode.feedback.evidence = false;  // no model reads it
   if (settings.flag("device_block").value_or(true))
-    run.episode.prompt.device = client::summary_of(devices.first);
+    run.episode.prompt.device = client::summary_of(devices.first());
   run.asking = false;
   run.evaluators = std::move(devices.evaluators);
   run.interrupt = signals.gently();
   progress.show(run);
   const generate::RunOutcome outcome = generate::run(folder, std::move(run));
   progress.close();
-  say(json ? outcome_json(folder.path(), outcome, /*judging=*/true, devices.first.software())
+  say(json ? outcome_json(folder.path(), outcome, /*judging=*/true, devices.first().software())
            : format_outcome(folder.path(), outcome, true));
   if (signals.signal() != 0) return 128 + signals.signal();
   return outcome.status.lost > 0 ? kFailed : kDone;
@@ -173,7 +172,7 @@ int judge_again(const std::string& run, const SizeOptions& size, const DeviceOpt
   Settings settings = Settings::read(folder.settings());
   const generate::RunLock lock(folder);
   Question at = question_of(size, device, measure);
-  Devices devices = open_devices(device, at, {}, false);
+  OpenDevices devices = open_for_run(device);
   const PromptContext begun = episode_of(settings).prompt;
   const bool own_sizes = size.preset == "auto" && size.assignments.empty();
   at.preset = name_of(size.preset == "auto" ? begun.preset : size.fixed_preset());
@@ -181,7 +180,7 @@ int judge_again(const std::string& run, const SizeOptions& size, const DeviceOpt
   if (size.dtype_name.empty()) at.dtype = begun.dtype;
   const std::optional<std::string> begun_on = settings.text("device");
   const bool as_begun = at.preset == name_of(begun.preset) && at.overrides == begun.overrides &&
-                        at.dtype == begun.dtype && (!begun_on || *begun_on == devices.first.name);
+                        at.dtype == begun.dtype && (!begun_on || *begun_on == devices.first().name);
   RunProgress progress;
   const StopSignals signals([&](int) { progress.warn("ends after what is being judged"); });
   if (confirm) {
@@ -195,16 +194,16 @@ int judge_again(const std::string& run, const SizeOptions& size, const DeviceOpt
                       folder, std::move(devices), at, signals, json);
   }
   if (!as_begun) {
-    const std::string path = folder.path() + "/judged/" + file_of(at, devices.first.name);
+    const std::string path = folder.path() + "/judged/" + file_of(at, devices.first().name);
     return judge_into(path, distinct_candidates(folder), folder, std::move(devices), at, signals,
                       json);
   }
   if (!begun_on) {
-    settings.set("device", devices.first.name);
-    settings.set("driver", devices.first.driver);
+    settings.set("device", devices.first().name);
+    settings.set("driver", devices.first().driver);
     replace_file(folder.settings(), settings.to_yaml());
   }
-  return judge_open(folder, settings, std::move(devices), signals, progress, json);
+  return judge_open(folder, settings, std::move(devices), at, signals, progress, json);
 }
 
 }  // namespace kbench::program

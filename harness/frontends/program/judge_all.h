@@ -1,4 +1,4 @@
-// Judges a list of candidates through the queue, for the verbs that print results as they come; and
+// Judges a list of candidates through a pool, for the verbs that print results as they come; and
 // the file of --output that takes results.
 #pragma once
 
@@ -9,27 +9,26 @@
 #include <string>
 #include <vector>
 
-#include "harness/evaluate/queue/queue.h"
 #include "harness/frontends/program/progress.h"
-#include "harness/measure/judge_protocol/protocol.h"
+#include "kbench/evaluate.h"
 #include "kbench/result.h"
 
 namespace kbench::program {
 
-struct NamedRequest {
+struct NamedQuestion {
   std::string name;  ///< for the progress
-  judge::EvaluateRequest request;
+  Question question;
 };
 
 /// What becomes of the evaluation under way when a stop is requested.
 enum class OnStop { finish, cancel };
 
 /// Judges all on these devices, on one device in the order given, until all are done or `stop` is
-/// requested; what waits then is not judged. `on_result` is called with the request's index, by
-/// another thread, once at a time. Throws what is wrong with a request's options, and what
+/// requested; what waits then is not judged. `on_result` is called with the question's index, by
+/// another thread, once at a time. Throws what is wrong with a question, and what
 /// `on_result` throws; what waits then is not judged either.
-void judge_all(std::vector<std::unique_ptr<queue::QueueJudge>> judges,
-               std::vector<NamedRequest> requests, Progress& progress,
+void judge_all(std::vector<std::unique_ptr<Evaluator>> evaluators,
+               std::vector<NamedQuestion> questions, Progress& progress,
                const std::function<void(size_t, Result)>& on_result, const std::stop_token& stop,
                OnStop on_stop);
 

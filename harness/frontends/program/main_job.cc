@@ -16,7 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include "harness/evaluate/queue/queue.h"
 #include "harness/frontends/program/baseline_report.h"
 #include "harness/frontends/program/google_benchmark.h"
 #include "harness/frontends/program/job.h"
@@ -31,6 +30,7 @@
 #include "harness/frontends/program/verbs.h"
 #include "kbench/certificate.h"
 #include "kbench/error.h"
+#include "kbench/pool.h"
 #include "kbench/score.h"
 #include "libkbench/core/in_words.h"
 
@@ -97,15 +97,15 @@ void apply_filter(const std::string& filter, Job& job) {
   }
 }
 
-/// Sends evaluations to the queue, and passes results on as they arrive, from any thread: to the
+/// Sends evaluations to the pool, and passes results on as they arrive, from any thread: to the
 /// file, the screen, and the waiting benchmark case.
 class Evaluations {
  public:
   /// `confirm_above`: what is faster is judged again in a process of its own, if it was not.
-  Evaluations(Job& job, queue::Queue& queue, OutputFile& output, Progress& progress,
+  Evaluations(Job& job, Pool& pool, OutputFile& output, Progress& progress,
               std::optional<double> confirm_above)
       : job_(job),
-        queue_(queue),
+        pool_(pool),
         output_(output),
         progress_(progress),
         confirm_above_(confirm_above) {}
@@ -114,7 +114,7 @@ class Evaluations {
   /// any order.
   void run_all(const BenchmarkFlags& benchmarks) {
     std::vector<BenchmarkCase> cases;
-    std::vector<queue::Job> jobs;
+    std::vector<Pool::Job> jobs;
     for (Evaluation& evaluation : job_.evaluations) {
       if (evaluation.done_before) continue;
       cases.push_back({evaluation.name});
@@ -128,35 +128,35 @@ class Evaluations {
         }
       }
     }
-    queue_.add_all(std::move(jobs));
-    queue_.close();
+    pool_.add_all(std::move(jobs));
+    pool_.close();
     if (cases.empty()) return;
     run_benchmarks(cases, benchmarks.owns_output, [&](const std::string& line) {
       const std::lock_guard lock(mutex_);
       progress_.note(line);
     });
-    queue_.wait();
+    pool_.wait();
   }
 
  private:
   using Promise = std::shared_ptr<std::promise<Result>>;
 
-  queue::Job job_of(Evaluation& evaluation, const Promise& promise, const Question& asked) {
-    queue::Job job;
-    job.request.question = asked;
-    job.request.question.candidate = evaluation.file;
-    job.request.question.candidate.author = evaluation.identity.set;
+  Pool::Job job_of(Evaluation& evaluation, const Promise& promise, const Question& asked) {
+    Pool::Job job;
+    job.question = asked;
+    job.question.candidate = evaluation.file;
+    job.question.candidate.author = evaluation.identity.set;
     job.group = to_string(evaluation.identity.task);
-    job.on_stage = [this, &evaluation](const char* stage) {
+    job.observer.on_stage = [this, &evaluation](const char* stage) {
       const std::lock_guard lock(mutex_);
       progress_.begin(evaluation.name, stage);
     };
-    job.on_outcome = [this, &evaluation, promise](queue::Outcome outcome) {
+    job.on_outcome = [this, &evaluation, promise](Pool::Outcome outcome) {
       const Result result = result_of(evaluation, std::move(outcome));
       if (!must_confirm(result)) return settle(evaluation, *promise, result);
       Question fresh = job_.asked;
       fresh.rule.fresh_runners = true;
-      queue_.add(job_of(evaluation, promise, fresh));
+      pool_.add(job_of(evaluation, promise, fresh));
     };
     return job;
   }
@@ -178,7 +178,7 @@ class Evaluations {
   }
 
   Job& job_;
-  queue::Queue& queue_;
+  Pool& pool_;
   std::mutex mutex_;
   OutputFile& output_;
   Progress& progress_;
@@ -289,12 +289,12 @@ int run_main_job(const MainJobOptions& options, std::vector<std::string> benchma
                     ", " + std::to_string(to_do) + " to do");
     }
     const StopSignals signals([&](int signal) { end_by(signal, options.output); });
-    queue::Queue queue(std::move(opened.judges));
+    Pool pool(std::move(opened.evaluators));
     std::optional<double> confirm_above;
     if (options.confirm) confirm_above = std::ranges::min(options.thresholds);
-    Evaluations(job, queue, output, progress, confirm_above).run_all(benchmarks);
+    Evaluations(job, pool, output, progress, confirm_above).run_all(benchmarks);
     for (size_t i = 0; i < devices.size(); ++i) {
-      const std::string why = queue.trouble_of(i);
+      const std::string why = pool.trouble_of(i);
       if (!why.empty()) progress.warn(name_with_index(devices[i]) + " was lost: " + why);
     }
   }

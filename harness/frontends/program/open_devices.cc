@@ -1,15 +1,15 @@
 #include "harness/frontends/program/open_devices.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <optional>
 #include <thread>
 #include <utility>
 
 #include "harness/evaluate/client/device_list.h"
-#include "harness/evaluate/queue/devices.h"
-#include "harness/frontends/http/remote_judge.h"
+#include "harness/evaluate/evaluators/devices.h"
+#include "harness/evaluate/evaluators/judge_inside.h"
+#include "harness/evaluate/server/served_devices.h"
 #include "harness/frontends/program/terminal.h"
 #include "harness/measure/vulkan/plan.h"
 #include "kbench/error.h"
@@ -22,13 +22,13 @@ namespace {
 
 /// Opens all in parallel: each takes a second.
 std::vector<std::optional<Error>> open_all(
-    const std::vector<std::unique_ptr<queue::QueueJudge>>& judges) {
+    const std::vector<std::unique_ptr<JudgeProcess>>& judges) {
   std::vector<std::optional<Error>> failures(judges.size());
   std::vector<std::jthread> threads;
   for (size_t i = 0; i < judges.size(); ++i) {
     threads.push_back(start_thread<std::jthread>([&judge = *judges[i], &failure = failures[i]] {
       try {
-        judge.snapshot();
+        JudgeInside::client(judge).snapshot();
       } catch (const Error& e) {
         failure = e;
       } catch (const std::exception& e) {
@@ -40,39 +40,45 @@ std::vector<std::optional<Error>> open_all(
   return failures;
 }
 
-}  // namespace
+std::unique_ptr<JudgeProcess> judge_on(const std::string& device, bool validate) {
+  auto judge = std::make_unique<JudgeProcess>(JudgeOptions{.device = device});
+  if (validate) JudgeInside::expect_validation(*judge);
+  return judge;
+}
 
 OpenDevices open_server(const DeviceOptions& options) {
-  constexpr size_t kJudgesEach = 8, kMostJudges = 64;
-  const char* const token = std::getenv("KBENCH_TOKEN");
-  const http::RemoteServer server{options.server, token != nullptr ? token : ""};
+  constexpr size_t kEach = 8, kMost = 64;
+  ServerOptions server{.url = options.server, .device = options.device};
   OpenDevices opened;
-  opened.snapshots = http::devices_of(server);
+  opened.snapshots = served_devices(server);
   if (options.device != "auto") {
     opened.snapshots = {vulkan::choose_device(opened.snapshots, options.device)};
   }
   require_one_kind(opened.snapshots);
-  const size_t count = std::min(kJudgesEach * opened.snapshots.size(), kMostJudges);
-  for (size_t i = 0; i < count; ++i) {
-    opened.judges.push_back(
-        http::remote_judge(server, options.device, opened.snapshots[i % opened.snapshots.size()]));
+  for (const vulkan::DeviceSnapshot& each : opened.snapshots) {
+    server.devices.push_back(client::summary_of(each));
   }
+  const size_t count = std::min(kEach * opened.snapshots.size(), kMost);
+  for (size_t i = 0; i < count; ++i) opened.evaluators.push_back(std::make_unique<Server>(server));
   return opened;
 }
+
+}  // namespace
 
 OpenDevices open_devices(const DeviceOptions& options) {
   if (!options.server.empty()) return open_server(options);
   OpenDevices opened;
   if (options.devices.empty()) {
-    opened.judges.push_back(queue::judge_of("", options.device, options.validate));
-    opened.snapshots = {opened.judges.front()->snapshot()};
+    auto judge = judge_on(options.device, options.validate);
+    opened.snapshots = {JudgeInside::client(*judge).snapshot()};
+    opened.evaluators.push_back(std::move(judge));
     return opened;
   }
   const auto all = client::list_snapshots();
-  const auto chosen = queue::choose_devices(all, options.devices);
-  std::vector<std::unique_ptr<queue::QueueJudge>> judges;
+  const auto chosen = evaluators::choose_devices(all, options.devices);
+  std::vector<std::unique_ptr<JudgeProcess>> judges;
   for (const vulkan::DeviceSnapshot& device : chosen) {
-    judges.push_back(queue::judge_of("", queue::selector_of(device, all), options.validate));
+    judges.push_back(judge_on(evaluators::selector_of(device, all), options.validate));
   }
   const auto failures = open_all(judges);
   if (std::ranges::all_of(failures, [](const auto& each) { return each.has_value(); })) {
@@ -83,8 +89,8 @@ OpenDevices open_devices(const DeviceOptions& options) {
       warn("goes on without " + name_with_index(chosen[i]) + ": " + failures[i]->what());
       continue;
     }
-    opened.snapshots.push_back(judges[i]->snapshot());
-    opened.judges.push_back(std::move(judges[i]));
+    opened.snapshots.push_back(JudgeInside::client(*judges[i]).snapshot());
+    opened.evaluators.push_back(std::move(judges[i]));
   }
   return opened;
 }

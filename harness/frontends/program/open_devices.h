@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "harness/evaluate/queue/queue.h"
 #include "harness/frontends/program/options.h"
 #include "harness/measure/vulkan/snapshot.h"
 #include "kbench/evaluate.h"
@@ -13,17 +12,15 @@
 namespace kbench::program {
 
 struct OpenDevices {
-  std::vector<std::unique_ptr<queue::QueueJudge>> judges;  ///< by device
+  std::vector<std::unique_ptr<Evaluator>> evaluators;  ///< by device
   std::vector<vulkan::DeviceSnapshot> snapshots;
+  const vulkan::DeviceSnapshot& first() const { return snapshots.front(); }
 };
 
 /// Starts a judge on the device of --device, or on each of --devices; or reaches those of --server,
 /// which come several to a device, so that it always has candidates to compile. If one of several
 /// does not open, it is left out, with a line on standard error. Throws if none is left.
 OpenDevices open_devices(const DeviceOptions& options);
-
-/// The judges of --server.
-OpenDevices open_server(const DeviceOptions& options);
 
 /// Throws kInvalidArgument if the devices are of different kinds.
 void require_one_kind(const std::vector<vulkan::DeviceSnapshot>& devices);

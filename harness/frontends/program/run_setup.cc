@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "harness/evaluate/diagnose/investigate.h"
-#include "harness/evaluate/generate/device_evaluator.h"
 #include "harness/frontends/program/json_documents.h"
 #include "harness/frontends/program/open_devices.h"
 #include "harness/frontends/program/prompt_sets.h"
@@ -81,40 +80,12 @@ void LoopOptions::add_to(Command app) {
   PromptFlags::add_to(app);
 }
 
-Devices open_devices(const DeviceOptions& device, const Question& asked, const Roofline& roofline,
-                     bool evidence) {
-  Devices devices;
-  if (!device.server.empty()) {
-    OpenDevices opened = open_server(device);
-    devices.first = opened.snapshots.front();
-    for (auto& judge : opened.judges) {
-      devices.evaluators.push_back(
-          std::make_unique<generate::QueueEvaluator>(std::move(judge), asked));
-    }
-    return devices;
-  }
-  const std::string& selectors = device.device;
-  for (size_t begin = 0; begin <= selectors.size();) {
-    const size_t end = std::min(selectors.find(',', begin), selectors.size());
-    const JudgeOptions judge = {.device = selectors.substr(begin, end - begin)};
-    auto evaluator = std::make_unique<generate::DeviceEvaluator>(judge, asked, roofline, evidence);
-    const vulkan::DeviceSnapshot& snapshot = evaluator->snapshot();
-    if (devices.evaluators.empty()) {
-      devices.first = snapshot;
-    } else if (snapshot.name != devices.first.name || snapshot.driver != devices.first.driver) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  "--device names a " + devices.first.name + " and a " + snapshot.name +
-                      "; the devices of one run have to be of one kind");
-    }
-    for (const auto& other : devices.evaluators) {
-      if (other->snapshot().index == snapshot.index) {
-        throw Error(ErrorCode::kInvalidArgument, "--device names one device twice");
-      }
-    }
-    devices.evaluators.push_back(std::move(evaluator));
-    begin = end + 1;
-  }
-  return devices;
+OpenDevices open_for_run(const DeviceOptions& device) {
+  DeviceOptions options = device;
+  if (device.device.find(',') != std::string::npos) options.devices = device.device;
+  OpenDevices opened = open_devices(options);
+  require_one_kind(opened.snapshots);
+  return opened;
 }
 
 generate::Settings settings_of(const LoopOptions& loop, const Prompts& prompts,
@@ -250,8 +221,8 @@ void check_flags(const GenerateOptions& options, const std::vector<ModelConfig>&
   }
 }
 
-Ground prepare(const GenerateOptions& options, const Prompts& prompts,
-               const std::vector<const Task*>& tasks, const std::optional<Settings>& stored) {
+Ground prepare(const GenerateOptions& options, const std::vector<const Task*>& tasks,
+               const std::optional<Settings>& stored) {
   Ground ground;
   ground.asked = question_of(options.size, options.device, options.measure);
   if (options.no_judge) {
@@ -261,8 +232,8 @@ Ground prepare(const GenerateOptions& options, const Prompts& prompts,
     }
     return ground;
   }
-  ground.devices = open_devices(options.device, ground.asked, {}, false);
-  const vulkan::DeviceSnapshot& device = ground.devices.first;
+  ground.devices = open_for_run(options.device);
+  const vulkan::DeviceSnapshot& device = ground.devices.first();
   if (const std::string why =
           why_not_taken(prompt_language_from_name(options.loop.language), device);
       !why.empty()) {
@@ -280,8 +251,6 @@ Ground prepare(const GenerateOptions& options, const Prompts& prompts,
     ground.roofline =
         diagnose::roofline_of(options.device.device.substr(0, options.device.device.find(',')));
   }
-  ground.devices =
-      open_devices(options.device, ground.asked, ground.roofline, prompts.settings().evidence);
   return ground;
 }
 
@@ -311,8 +280,8 @@ Settings settings_of_run(const GenerateOptions& options, const std::vector<Model
       settings.set(key, nullptr);
     }
   } else {
-    settings.set("device", ground.devices.first.name);
-    settings.set("driver", ground.devices.first.driver);
+    settings.set("device", ground.devices.first().name);
+    settings.set("driver", ground.devices.first().driver);
     settings.set("roof_gbytes_per_s", rounded(ground.roofline.copy_bytes_per_s / 1e9));
     settings.set("roof_tflops", rounded(ground.roofline.flops_per_s / 1e12));
   }

@@ -10,6 +10,7 @@
 
 #include "harness/evaluate/generate/run.h"
 #include "harness/evaluate/generate/settings.h"
+#include "harness/frontends/program/open_devices.h"
 #include "harness/frontends/program/options.h"
 #include "kbench/baseline.h"
 #include "kbench/openai_model.h"
@@ -27,15 +28,8 @@ struct LoopOptions : PromptFlags {
   void add_to(Command app);
 };
 
-/// The devices of --device, which may be a list by commas, or of --server, with their judges; all
-/// must be of one kind. `evidence`: whether failures are investigated, which those of --server are
-/// not.
-struct Devices {
-  std::vector<std::unique_ptr<generate::RunEvaluator>> evaluators;
-  vulkan::DeviceSnapshot first;
-};
-Devices open_devices(const DeviceOptions& device, const Question& asked, const Roofline& roofline,
-                     bool evidence);
+/// The devices of --device, which may be a list by commas, or of --server; all must be of one kind.
+OpenDevices open_for_run(const DeviceOptions& device);
 
 /// Converts all but the models to settings and back, so that a continued run uses what its file
 /// says.
@@ -79,12 +73,11 @@ void check_flags(const GenerateOptions& options, const std::vector<ModelConfig>&
 struct Ground {
   Question asked;
   Preset preset = Preset::v0;
-  Devices devices;
+  OpenDevices devices;
   Roofline roofline;
 };
 
-Ground prepare(const GenerateOptions& options, const Prompts& prompts,
-               const std::vector<const Task*>& tasks,
+Ground prepare(const GenerateOptions& options, const std::vector<const Task*>& tasks,
                const std::optional<generate::Settings>& stored);
 
 generate::Settings settings_of_run(const GenerateOptions& options,

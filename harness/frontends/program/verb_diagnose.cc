@@ -57,14 +57,6 @@ json evidence_json(const Evidence& evidence) {
   return value;
 }
 
-std::optional<Candidate> loaded(const std::string& file) {
-  try {
-    return load_candidate(file);
-  } catch (const Error&) {
-    return std::nullopt;  // the result says what is wrong
-  }
-}
-
 int run_diagnose(const DiagnoseOptions& options) {
   diagnose::InvestigateOptions investigation;
   Question& question = investigation.question;
@@ -76,8 +68,8 @@ int run_diagnose(const DiagnoseOptions& options) {
   Result result = judge.run({.question = question, .more = true});
   result.candidate = options.candidate;
   if (result.correct()) investigation.roofline = diagnose::roofline_of(options.device.device);
-  const Evidence evidence = diagnose::investigate(judge, options.candidate, result, investigation);
-  const std::optional<Candidate> candidate = loaded(options.candidate);
+  const Evidence evidence = diagnose::investigate(judge, result, investigation);
+  const std::optional<Candidate> candidate = candidate_if_readable(options.candidate);
   const Feedback told = feedback(result, candidate ? &*candidate : nullptr, evidence);
   if (options.json) {
     const json document = {{"result", json::parse(to_json(result))},

@@ -77,7 +77,7 @@ int run_generate(GenerateOptions options) {
     options.size.dtype_name = stored->text("dtype").value_or("");
   }
   leave_out_undefined(tasks, options.size.dtype());
-  Ground ground = prepare(options, prompts, tasks, stored);
+  Ground ground = prepare(options, tasks, stored);
   const Settings asked = settings_of_run(options, configs, prompts, tasks, ground, stored);
   const Settings settings = stored ? asked.resumed(*stored, folder.path()) : asked;
 
@@ -87,7 +87,7 @@ int run_generate(GenerateOptions options) {
   EpisodeOptions episode = episode_of(settings);
   episode.attempts = options.loop.attempts;
   if (prompts.settings().device && !options.no_judge) {
-    episode.prompt.device = client::summary_of(ground.devices.first);
+    episode.prompt.device = client::summary_of(ground.devices.first());
   }
   for (const Task* task : tasks) build_graph(episode.prompt.at(task->id));
   if (options.dry_run) {
@@ -111,6 +111,7 @@ int run_generate(GenerateOptions options) {
     run.members.push_back(member_of(config, tasks, options.replay, on_event));
     if (!config.key_env.empty()) forbid_core_dumps();
   }
+  episode.asked = ground.asked;
   run.episode = std::move(episode);
   run.seed = static_cast<uint64_t>(settings.number("seed").value_or(0));
   run.judging = !options.no_judge;
@@ -131,12 +132,12 @@ int run_generate(GenerateOptions options) {
   if (outcome.stop != generate::Scheduler::Stop::none) {
     events.add(event("stop", outcome.reason));
   }
-  const bool software = !options.no_judge && ground.devices.first.software();
+  const bool software = !options.no_judge && ground.devices.first().software();
   if (options.json) {
     std::fputs(outcome_json(folder.path(), outcome, !options.no_judge, software).c_str(), stdout);
   } else {
     std::fputs(format_outcome(folder.path(), outcome, !options.no_judge).c_str(), stdout);
-    if (software) std::printf("  %s\n", software_warning(ground.devices.first.name).c_str());
+    if (software) std::printf("  %s\n", software_warning(ground.devices.first().name).c_str());
   }
   return exit_code(outcome, signals.signal());
 }

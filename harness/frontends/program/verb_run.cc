@@ -14,7 +14,6 @@
 #include <string_view>
 #include <utility>
 
-#include "harness/evaluate/client/named_task.h"
 #include "harness/frontends/program/baseline_report.h"
 #include "harness/frontends/program/candidates.h"
 #include "harness/frontends/program/json_documents.h"
@@ -58,15 +57,28 @@ std::string selected_task(const std::string& selection) {
   return chosen.size() == 1 ? to_string(chosen.front()->id) : "";
 }
 
+/// Null where the candidate cannot be read, or is for no task that is known: its judge says so.
+const Task* task_of(const CandidateSource& source) {
+  const std::optional<Candidate> candidate = candidate_if_readable(source);
+  return candidate ? lookup_task(candidate->task) : nullptr;
+}
+
 /// Throws if the sizes are invalid, which is an error on the command line. Sizes that do not fit
 /// the device are a verdict.
 void check_sizes_of(const NamedCandidate& candidate, const RunOptions& options,
                     const vulkan::DeviceSnapshot& device,
                     const std::optional<RecordedTimes>& recorded) {
-  const Task* const task = client::named_task(candidate.source);
+  const Task* const task = task_of(candidate.source);
   SizeOptions size = options.size;
   size.dtype_name = name_of(dtype_for(candidate.source, size));
   if (task != nullptr) check_sizes({task}, size, device, recorded, /*must_fit=*/false);
+}
+
+Question question_about(const NamedCandidate& candidate, Question asked,
+                        const RunOptions& options) {
+  asked.candidate = candidate.source;
+  asked.dtype = dtype_for(candidate.source, options.size);
+  return asked;
 }
 
 /// Throws if these are not two candidates of one task in one type.
@@ -76,8 +88,8 @@ void require_comparable(const std::vector<NamedCandidate>& candidates, const Run
                                                  std::to_string(candidates.size()));
   }
   const NamedCandidate &a = candidates[0], &b = candidates[1];
-  const Task* const first = client::named_task(a.source);
-  const Task* const second = client::named_task(b.source);
+  const Task* const first = task_of(a.source);
+  const Task* const second = task_of(b.source);
   if (first != nullptr && second != nullptr && first != second) {
     throw Error(ErrorCode::kInvalidArgument, shown(a.name) + " is for " + to_string(first->id) +
                                                  " and " + shown(b.name) + " for " +
@@ -141,12 +153,14 @@ class Run {
         output_(options.output),
         progress_(stderr, candidates.size()) {}
 
-  void judge_on(std::vector<std::unique_ptr<queue::QueueJudge>> judges,
-                const std::stop_token& stop) {
-    std::vector<NamedRequest> requests;
-    for (const NamedCandidate& each : candidates_) requests.push_back({each.name, ask(each)});
+  void judge_on(std::vector<std::unique_ptr<Evaluator>> evaluators, const std::stop_token& stop) {
+    std::vector<NamedQuestion> questions;
+    for (const NamedCandidate& each : candidates_) {
+      questions.push_back({each.name, question_about(each, asked_, options_)});
+    }
     const auto on_result = [this](size_t i, Result result) { keep(i, std::move(result)); };
-    judge_all(std::move(judges), std::move(requests), progress_, on_result, stop, OnStop::cancel);
+    judge_all(std::move(evaluators), std::move(questions), progress_, on_result, stop,
+              OnStop::cancel);
     progress_.close();
   }
   /// In the order of the candidates.
@@ -158,13 +172,6 @@ class Run {
   OutputFile& output() { return output_; }
 
  private:
-  judge::EvaluateRequest ask(const NamedCandidate& candidate) const {
-    judge::EvaluateRequest request{.question = asked_};
-    request.question.candidate = candidate.source;
-    request.question.dtype = dtype_for(candidate.source, options_.size);
-    return request;
-  }
-
   void keep(size_t i, Result result) {
     const std::string& name = candidates_[i].name;
     // "candidate.yaml" alone does not tell which of several it is.
@@ -282,15 +289,12 @@ class Watch {
                         NamedCandidate candidate, OpenDevices opened) {
   const std::string folder = std::filesystem::absolute(candidate.name).parent_path().string();
   Watch saves(folder);
-  queue::QueueJudge& judge = *opened.judges.front();
+  Evaluator& judge = *opened.evaluators.front();
   std::optional<Result> before;
   for (;;) {
     try {
       check_sizes_of(candidate, options, opened.snapshots.front(), asked.recorded);
-      judge::EvaluateRequest request{.question = asked, .more = true};
-      request.question.candidate = candidate.source;
-      request.question.dtype = dtype_for(candidate.source, options.size);
-      const Result result = judge.run(request, nullptr, {});
+      const Result result = judge.evaluate(question_about(candidate, asked, options));
       say(options.check ? format_check(result, candidate.name)
                         : format_result(result, candidate.name));
       if (result.correct() && before)
@@ -360,7 +364,7 @@ int run_run(const RunOptions& options) {
   int signal = 0;
   {
     const StopSignals signals([](int) {});
-    run.judge_on(std::move(opened.judges), signals.gently());
+    run.judge_on(std::move(opened.evaluators), signals.gently());
     signal = signals.signal();
   }
   const std::vector<Result> results = run.results();

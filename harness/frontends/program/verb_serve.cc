@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "harness/evaluate/queue/serve.h"
+#include "harness/evaluate/evaluators/serve.h"
 #include "harness/frontends/http/service.h"
 #include "harness/frontends/program/open_devices.h"
 #include "harness/frontends/program/options.h"
@@ -35,7 +35,7 @@ http::Tokens tokens_of(const ServeVerbOptions& options) {
 
 /// The highest limits that a client may ask for: what the flags say, where they are given.
 Limits most_limits(const Command& app, const Limits& own) {
-  Limits most = queue::kMostLimits;
+  Limits most = evaluators::kMostLimits;
   const auto take = [&]<class T>(std::string_view name, T& limit, const FieldWords& words) {
     const std::string flag(words.flag.substr(0, words.flag.find(' ')));
     each_field(
@@ -52,7 +52,7 @@ Limits most_limits(const Command& app, const Limits& own) {
 
 int run_serve(const Command& app, const ServeVerbOptions& options) {
   if (options.size.preset != "auto") options.size.fixed_preset();
-  queue::ServeOptions serve;
+  evaluators::ServeOptions serve;
   serve.defaults = question_of(options.size, options.device, options.measure);
   serve.most = most_limits(app, serve.defaults.limits);
   http::ServiceOptions service;
@@ -64,17 +64,17 @@ int run_serve(const Command& app, const ServeVerbOptions& options) {
   }
   const StopSignals signals([](int) {});
   OpenDevices devices = open_devices(options.device);
-  queue::Queue queue(std::move(devices.judges));
+  Pool pool(std::move(devices.evaluators));
   if (!options.http.empty()) {
     // Threads for 256 connections would otherwise keep the freed memory of large bodies each.
     mallopt(M_ARENA_MAX, 2);
-    http::Service server(queue, devices.snapshots, std::move(service));
+    http::Service server(pool, devices.snapshots, std::move(service));
     warn("serves at " + server.url() + " on " + names_of(devices.snapshots));
     server.run(signals.gently(), signals.at_once());
     return kDone;
   }
-  queue::ServeClient client(queue, devices.snapshots, serve, /*in=*/0, /*out=*/1);
-  if (client.serve(signals.gently(), signals.at_once()) != queue::ServeEnd::gone) return kDone;
+  evaluators::ServeClient client(pool, devices.snapshots, serve, /*in=*/0, /*out=*/1);
+  if (client.serve(signals.gently(), signals.at_once()) != evaluators::ServeEnd::gone) return kDone;
   warn("standard output takes no answers any more");
   return kUsage;
 }

@@ -27,6 +27,7 @@
 #include "harness/measure/judge/slab.h"
 #include "harness/measure/judge/trial.h"
 #include "harness/measure/judge_protocol/protocol.h"
+#include "harness/measure/judge_protocol/tries.h"
 #include "harness/measure/process/deadline.h"
 #include "harness/measure/process/host_lock.h"
 #include "harness/measure/runner/baseline.h"
@@ -291,11 +292,10 @@ void Judge::leave(std::unique_ptr<CandidateBuild> build, const EvaluateRequest& 
 /// is held ahead) is tried again. Throws StillCompiling where the request lets it.
 Result Judge::judge_as_asked(const EvaluateRequest& request, const Asked& asked,
                              bool& device_gone) {
-  constexpr int kAttempts = 2;
   Result result;
   double queued_s = 0, in_vain_s = 0;
   std::string in_vain;  // Why the first attempt was thrown away.
-  for (int attempt = 1; attempt <= kAttempts; ++attempt) {
+  for (int attempt = 1; attempt <= kTriesOfATrial; ++attempt) {
     const auto began = std::chrono::steady_clock::now();
     if (attempt > 1) {
       lock_->release();
@@ -326,8 +326,8 @@ Result Judge::judge_as_asked(const EvaluateRequest& request, const Asked& asked,
     }
     const bool again = end.baseline_failed || end.infrastructure_fault || end.times_in_doubt;
     if (asked.cancelled.stop_requested() || !(again || end.lacked_memory)) break;
-    if (attempt < kAttempts) in_vain_s += process::seconds_since(began) - waited_s;
-    if (end.lacked_memory && attempt < kAttempts) {
+    if (attempt < kTriesOfATrial) in_vain_s += process::seconds_since(began) - waited_s;
+    if (end.lacked_memory && attempt < kTriesOfATrial) {
       opponents_.drop();
       supply_.stand_alone(true);
     }

@@ -45,7 +45,7 @@ namespace judge {
 
 KBENCH_FIELDS(EvaluateRequest, question, more, next_files, inspect_seed, profile_runs, values_only,
               progress, others, task_files)
-KBENCH_OPTIONAL_FIELDS(EvaluateRequest, inspect_seed, profile_runs, task_files)
+KBENCH_OPTIONAL_FIELDS(EvaluateRequest, inspect_seed, profile_runs)
 
 namespace {
 
@@ -67,7 +67,8 @@ constexpr char kBadRequest[] = "malformed request between kbench and its judge";
 
 std::string to_json(const EvaluateRequest& request) {
   json value = json_of<json>(request);
-  if (request.task_files.empty()) value["task_files"] = own_task_files();
+  const std::string& sent = request.question.candidate.task_file;
+  value["task_files"] = sent.empty() ? own_task_files() : std::vector{sent};
   return json_text(value);
 }
 

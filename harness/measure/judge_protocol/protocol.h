@@ -53,8 +53,8 @@ struct EvaluateRequest {
   bool progress = false;                      ///< "progress" lines are wanted
   /// Whether other requests wait, asked again and again: StillCompiling may then be the answer.
   std::function<bool()> others = {};
-  /// Of tasks of one's own, for the judge to know: to_json() fills in those that this process
-  /// knows.
+  /// The files of tasks of one's own, for the judge to know. to_json() writes the candidate's, or
+  /// else those that this process knows; only the judge reads them here.
   std::vector<std::string> task_files = {};
 };
 /// In place of a result: what compiles long is not waited for while others wait. The request is to

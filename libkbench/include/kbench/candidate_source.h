@@ -63,6 +63,9 @@ struct CandidateSource {
   /// Who wrote it: a model, a set, a client's name. On a GPU one process may run several candidates
   /// of one author, one after another (docs/measurement.md); empty: it has a process of its own.
   std::string author;
+  /// The text of its task's file (docs/tasks.md), where the process that judges does not know the
+  /// task; empty: it knows all tasks that this process knows.
+  std::string task_file = {};
 
   bool operator==(const CandidateSource&) const = default;
 };
@@ -87,5 +90,10 @@ Candidate load_candidate(const std::string& manifest, const std::string& folder,
 /// The same from memory: path -> bytes, the YAML file among them.
 Candidate candidate_from_files(const std::string& manifest,
                                const std::map<std::string, std::string>& files);
+
+/// The same from disk or memory, as the source says.
+Candidate candidate_of(const CandidateSource& source);
+/// Nothing where it cannot be read: its judge says why.
+std::optional<Candidate> candidate_if_readable(const CandidateSource& source);
 
 }  // namespace kbench

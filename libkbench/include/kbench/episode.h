@@ -2,7 +2,8 @@
 //
 // A program that trains or evaluates a model which it owns uses this and nothing else of the loop:
 //
-//     kbench::Episode episode(task, kbench::Prompts::shipped(), {.attempts = 4}, judge);
+//     kbench::JudgeProcess judge;
+//     kbench::Episode episode(task, kbench::Prompts::shipped(), {.attempts = 4}, &judge);
 //     while (!episode.done()) {
 //       const std::string text = my_model(episode.observation());
 //       const kbench::EpisodeStep step = episode.step({.text = text, .finish = "stop"});
@@ -66,18 +67,6 @@ enum class Smoke {
 Smoke smoke_from_name(std::string_view name);  ///< throws kInvalidArgument
 std::string_view name_of(Smoke smoke);
 
-/// What is to be judged, and at what sizes.
-struct JudgeRequest {
-  TaskAt at;
-  const CandidateFiles& files;
-  const std::string& hash;  ///< of the files
-  bool quick = false;       ///< only whether it is right; its time is of no interest
-};
-/// Judges a candidate on a device. Its faults are in the result; an exception ends the step.
-using Judge = std::function<Result(const JudgeRequest&)>;
-/// Looks for more than the result says (kbench/feedback.h).
-using Investigate = std::function<Evidence(const JudgeRequest&, const Result&)>;
-
 /// 0 for what is wrong; 0.3 and the speedup's lower bound for what is right. After Baronio et al.,
 /// "Kevin: Multi-Turn RL for Generating CUDA Kernels", 2025, which takes the speedup itself.
 double default_reward(const Result& result);
@@ -88,6 +77,9 @@ struct EpisodeOptions {
   Shown shown = Shown::last;
   Smoke smoke = Smoke::first;
   PromptContext prompt = {};  ///< also says the sizes, and whether built-in steps are allowed
+  /// How candidates are judged. Of each question the candidate's files, sizes and type are the
+  /// episode's; at the preset `smoke` it only looks (SamplingPlan::look()).
+  Question asked = {};
   FeedbackOptions feedback = {};
   ExtractOptions extract = {};  ///< `asked` is what the prompt's language asks for
   size_t history_characters = 48'000;
@@ -113,13 +105,13 @@ struct EpisodeStep {
   std::optional<Result> reduced = {};  ///< of smaller sizes, where the feedback tells of those
   Feedback feedback;                   ///< also of the last attempt
   std::optional<double> reward;        ///< unset for harness_error and does_not_fit
-  /// False for harness_error and does_not_fit that came again in two further tries: no attempt was
-  /// used up, observation() is unchanged, and the same answer can be handed in again.
+  /// False for harness_error and does_not_fit: no attempt was used up, observation() is unchanged,
+  /// and the same answer can be handed in again.
   bool counted = true;
 };
 
-/// Asks no model and writes no file; judge and investigate run in the thread that calls step(). Not
-/// thread-safe. The task must outlive it.
+/// Asks no model and writes no file; the evaluator is called in the thread that calls step(). Not
+/// thread-safe. The task and the evaluator must outlive it.
 class Episode {
  public:
   using Step = EpisodeStep;
@@ -130,9 +122,9 @@ class Episode {
     too_long,  ///< a prompt that the model cannot take, and nothing to leave out of it
   };
 
-  /// Throws kInvalidArgument for options that make no sense.
-  Episode(const Task& task, Prompts prompts, EpisodeOptions options, Judge judge,
-          Investigate investigate = {});
+  /// `judge`: null for an episode whose steps are given one each. Throws kInvalidArgument for
+  /// options that make no sense.
+  Episode(const Task& task, Prompts prompts, EpisodeOptions options, Evaluator* judge = nullptr);
 
   /// What the model is to be asked next; the last question when done().
   const std::vector<Message>& observation() const { return observation_; }
@@ -147,10 +139,9 @@ class Episode {
   Step step(const Answer& answer) { return step(answer, read(answer)); }
   /// The same in two parts, the first of which needs no device and may run in another thread.
   Reading read(const Answer& answer) const;
-  Step step(const Answer& answer, const Reading& reading);
+  Step step(const Answer& answer, const Reading& reading) { return step(answer, reading, judge_); }
   /// The same with another judge than the episode's own.
-  Step step(const Answer& answer, const Reading& reading, const Judge& judge,
-            const Investigate& investigate);
+  Step step(const Answer& answer, const Reading& reading, Evaluator* judge);
   /// Goes on as if step() had come to this: for chains that are taken up again. `result` is the
   /// recorded verdict; of `feedback` the text.
   void replay(const Answer& answer, const Attempt& recorded, const std::string& feedback);
@@ -163,11 +154,9 @@ class Episode {
     std::optional<Verdict> verdict;
     double speedup_low = 0;
   };
-  /// Calls the judge, up to twice more where kbench, the driver or the machine failed.
-  Result judged(const Reading& reading, Preset preset, const Judge& judge) const;
-  JudgeRequest request_for(const Reading& reading, Preset preset) const;
-  void judge_into(Step& step, const Reading& reading, const Judge& judge) const;
-  void tell(Step& step, const Reading& reading, const Investigate& investigate) const;
+  Question question_for(const Reading& reading, Preset preset) const;
+  void judge_into(Step& step, const Reading& reading, Evaluator* judge) const;
+  void tell(Step& step, const Reading& reading, Evaluator* judge) const;
   std::optional<Ending> ending_with(const Attempt& attempt) const;
   bool repeats(const Attempt& attempt) const;
   void advance(const Answer& answer, const CandidateFiles& files, const Attempt& attempt,
@@ -179,8 +168,7 @@ class Episode {
   const Task* task_;
   Prompts prompts_;
   EpisodeOptions options_;
-  Judge judge_;
-  Investigate investigate_;
+  Evaluator* judge_;
   std::vector<Message> observation_;
   std::vector<std::string> asked_;  ///< hashes of the prompts so far
   std::vector<Past> past_;          ///< of those that a prompt may still show
@@ -201,7 +189,6 @@ struct SolveOptions {
   int sample = 1;
   int tries = 3;  ///< of a request that stays unanswered
   std::stop_token stop = {};
-  Investigate investigate = {};
   /// Called after each step, with the answer it is of.
   std::function<void(const EpisodeStep&, const Answer&)> on_step = {};
 };
@@ -209,23 +196,11 @@ struct SolveOptions {
 /// Asks and judges until the episode is done, the model fails or stop is requested. The attempts in
 /// order; a last one that is `unanswered`, or whose verdict is not the candidate's fault, says why
 /// there are no more. Throws what the judge throws.
-std::vector<Attempt> solve(const Task& task, Model& model, const Prompts& prompts,
-                           const Judge& judge, const SolveOptions& options = {});
+std::vector<Attempt> solve(const Task& task, Model& model, const Prompts& prompts, Evaluator& judge,
+                           const SolveOptions& options = {});
 
 /// Asks, and again up to `tries` times where a request stays unanswered. Throws the last
 /// ModelError.
 Answer ask_patiently(Model& model, const Ask& ask, std::stop_token stop, int tries = 3);
-
-// The judge of a device for an Episode of one's own.
-
-/// The two functions that an Episode takes. The device's judge processes stay open, with kernels
-/// and memory warm, as long as a copy of either lives. Not to be called from two threads at once.
-/// Candidates and sizes come from the episode, how they are judged from `how`; errors are those of
-/// Evaluator.
-struct DeviceJudge {
-  Judge judge;
-  Investigate investigate;  ///< smallest failing size, pattern, mutants, profile
-};
-DeviceJudge device_judge(const Question& how = {}, const JudgeOptions& judge = {});
 
 }  // namespace kbench

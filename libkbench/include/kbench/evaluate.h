@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kbench/error.h"
+#include "kbench/feedback.h"
 #include "kbench/question.h"
 #include "kbench/result.h"
 
@@ -57,13 +58,26 @@ struct DeviceLimits {
 /// A device as `kbench devices` lists it.
 struct DeviceSummary {
   int index = 0;
-  std::string name, driver, type;  ///< type: "discrete", "integrated", "virtual", "cpu", "other"
-  std::string api_version;
+  std::string name = {}, driver = {};
+  std::string type = {};  ///< "discrete", "integrated", "virtual", "cpu" or "other"
+  std::string api_version = {};
   int64_t memory_bytes = 0;  ///< of the largest device-local heap
   bool usable = false;
-  std::string reason;                       ///< why not, when it is not
+  std::string reason = {};                  ///< why not, when it is not
   std::optional<DeviceLimits> limits = {};  ///< where it is usable
 };
+
+/// What a Pool tells its evaluators of the questions that wait behind the one they are asked.
+struct Turn {
+  bool more = false;  ///< others will follow: processes are started ahead
+  /// The candidates of which the same is asked next, in order; empty: not known. What can be done
+  /// for them without the device is done while this one is measured.
+  std::vector<CandidateSource> next = {};
+  /// Whether others wait for the device; asked again and again. A candidate that compiles long may
+  /// then be left to its compiler.
+  std::function<bool()> others = {};
+};
+
 /// Answers questions, from any thread.
 class Evaluator {
  public:
@@ -80,6 +94,22 @@ class Evaluator {
   }
   /// What it judges on.
   virtual std::vector<DeviceSummary> devices() = 0;
+
+  // What a Pool and an Episode ask beside that. An evaluator of one's own need not answer.
+
+  /// evaluate(), for one that makes use of what is known of the next questions.
+  virtual Result take_turn(const Question& question, const Turn&, const Observer& observer,
+                           std::stop_token stop) {
+    return evaluate(question, observer, std::move(stop));
+  }
+  /// For wrong values, what is wrong; for a pass, where the time goes. Takes some seconds; nothing
+  /// is measured again, and no secret input is revealed. Throws as evaluate() does.
+  virtual Evidence investigate(const Question&, const Result&) { return {}; }
+  /// Gets ready for the next question after a failure. Returns "", or why nothing can be judged
+  /// here any more.
+  virtual std::string trouble() { return ""; }
+  /// How often a process of its own took the place of one that had ended.
+  virtual uint64_t restarts() const { return 0; }
 };
 
 struct JudgeOptions {
@@ -90,7 +120,9 @@ struct JudgeOptions {
 
 /// Judges candidates on one device, one after another. Holds a judge process, which holds the
 /// device, the memory of the last task and runners started ahead: the first evaluation takes a
-/// second longer than those that follow. Movable while no call is under way.
+/// second longer than those that follow. Movable while no call is under way. Questions that only
+/// look (SamplingPlan::look()) go to a second such process, so that what was made for the sizes
+/// that are measured stays.
 ///
 /// Calls from several threads wait for each other. Any number of them may be used at once; on one
 /// device they measure one at a time. A judge that does not stop within a second of a stop request
@@ -107,8 +139,15 @@ class JudgeProcess : public Evaluator {
   Result evaluate(const Question& question, const Observer& observer,
                   std::stop_token stop) override;
   std::vector<DeviceSummary> devices() override;
+  /// Throws StillCompiling (harness/measure/judge_protocol/protocol.h) where the turn lets it.
+  Result take_turn(const Question& question, const Turn& turn, const Observer& observer,
+                   std::stop_token stop) override;
+  Evidence investigate(const Question& question, const Result& result) override;
+  std::string trouble() override;
+  uint64_t restarts() const override;
 
  private:
+  friend class JudgeInside;
   struct State;
   std::unique_ptr<State> state_;
 };

@@ -165,7 +165,7 @@ struct ConvTranspose {
 Value conv_transpose1d(Value x, const Module& module, ConvTranspose options);
 Value conv_transpose2d(Value x, const Module& module, ConvTranspose options);
 Value conv_transpose3d(Value x, const Module& module, ConvTranspose options);
-struct Pool {
+struct Pooling {
   std::vector<int64_t> kernel = {1};
   std::vector<int64_t> stride = {};  ///< empty: the kernel's extents
   std::vector<int64_t> padding = {0};
@@ -173,14 +173,14 @@ struct Pool {
   bool ceil_mode = false;               ///< a last window may hang over the end
 };
 /// The largest of each window; padding never wins, NaN does.
-Value max_pool1d(Value x, Pool options);
-Value max_pool2d(Value x, Pool options);
-Value max_pool3d(Value x, Pool options);
+Value max_pool1d(Value x, Pooling options);
+Value max_pool2d(Value x, Pooling options);
+Value max_pool3d(Value x, Pooling options);
 /// The mean of each window. Padding counts as zeros and in the divisor (count_include_pad), what a
 /// last window has beyond the padding does not.
-Value avg_pool1d(Value x, Pool options);
-Value avg_pool2d(Value x, Pool options);
-Value avg_pool3d(Value x, Pool options);
+Value avg_pool1d(Value x, Pooling options);
+Value avg_pool2d(Value x, Pooling options);
+Value avg_pool3d(Value x, Pooling options);
 /// The mean over output cell i of elements floor(i * in / out) .. ceil((i + 1) * in / out) - 1.
 Value adaptive_avg_pool2d(Value x, std::vector<int64_t> output);
 /// The mean over all of height and width (and depth), extents kept as 1.

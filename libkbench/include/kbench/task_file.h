@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kbench/candidate_source.h"
 #include "kbench/task.h"
 
 namespace kbench {
@@ -37,6 +38,10 @@ std::vector<std::string> own_task_files();
 /// What another process that is to judge them does with these: from now on it knows these tasks of
 /// one's own and no others, whose memory ends with what uses them. Throws as add_task_file().
 void set_task_files(const std::vector<std::string>& texts);
+
+/// The candidate in memory (in_memory()), with its task's file where that is a task of one's own:
+/// all that another machine needs to judge it.
+CandidateSource for_another_machine(const CandidateSource& source);
 
 /// Of a task that was made of a PyTorch module: which one, and how it was compared with it. Empty
 /// for any other.

@@ -6,12 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/measure/judge_protocol/protocol.h"
 #include "harness/measure/vulkan/snapshot.h"
 #include "kbench/error.h"
-#include "kbench/evaluate.h"
+#include "kbench/pool.h"
 
-namespace kbench::queue {
+namespace kbench::evaluators {
 
 /// Where an experiment comes from: a process of this user, or a client of the HTTP service. The
 /// latter cannot name paths, may leave out `id`, and its task file is not kept.
@@ -26,9 +25,7 @@ inline constexpr Limits kMostLimits = {.compile_seconds = 600,
 struct ServeLine {
   std::string id;       ///< as JSON text; empty: none
   bool cancel = false;  ///< cancels the experiment with this id
-  judge::EvaluateRequest request = {};
-  std::optional<size_t> device = {};  ///< index into the server's devices
-  std::string group = {};
+  Pool::Job job = {};
   bool stages = false;  ///< report each stage
 };
 
@@ -47,7 +44,7 @@ ServeLine parse_serve_line(std::string_view line, const Question& defaults, cons
 
 /// The line without `id` that asks a server elsewhere for this: a candidate on disk is read.
 /// `device`: one of that server's, as --device takes it; "auto": any. Throws kUnsupported where the
-/// request has what a line cannot say, and kIo, kNotFound.
-std::string serve_line_of(const judge::EvaluateRequest& request, const std::string& device);
+/// question has what a line cannot say, and kIo, kNotFound.
+std::string serve_line_of(const Question& question, const std::string& device);
 
-}  // namespace kbench::queue
+}  // namespace kbench::evaluators

@@ -11,11 +11,11 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/evaluate/queue/queue.h"
-#include "harness/evaluate/queue/serve_request.h"
+#include "harness/evaluate/evaluators/serve_request.h"
+#include "kbench/pool.h"
 #include "libkbench/base/files.h"
 
-namespace kbench::queue {
+namespace kbench::evaluators {
 
 struct ServeOptions {
   Question defaults = {};     ///< for what a line leaves out
@@ -36,12 +36,12 @@ enum class ServeEnd {
   stopped,   ///< asked to stop; the rest was cancelled and answered so
 };
 
-/// Serves one client until its input ends or it disconnects. Everything but the queue's callbacks
+/// Serves one client until its input ends or it disconnects. Everything but the pool's callbacks
 /// runs in the calling thread.
 class ServeClient {
  public:
   /// `in` and `out` may be the same descriptor; the caller closes them.
-  ServeClient(Queue& queue, const std::vector<vulkan::DeviceSnapshot>& devices,
+  ServeClient(Pool& pool, const std::vector<vulkan::DeviceSnapshot>& devices,
               const ServeOptions& options, int in, int out);
   ~ServeClient();
   ServeClient(const ServeClient&) = delete;
@@ -50,7 +50,7 @@ class ServeClient {
   ServeEnd serve(const std::stop_token& stop, const std::stop_token& at_once = {});
 
  private:
-  /// State that the queue's callbacks use, which may outlive the client.
+  /// State that the pool's callbacks use, which may outlive the client.
   struct Shared;
 
   bool may_read() const;
@@ -64,7 +64,7 @@ class ServeClient {
   void say_too_long();
   void say_bad(const std::string& id, const std::string& why);
 
-  Queue& queue_;
+  Pool& pool_;
   const std::vector<vulkan::DeviceSnapshot>& devices_;
   const ServeOptions& options_;
   const int in_, out_;
@@ -78,4 +78,4 @@ class ServeClient {
   size_t written_ = 0;
 };
 
-}  // namespace kbench::queue
+}  // namespace kbench::evaluators

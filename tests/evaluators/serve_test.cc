@@ -1,5 +1,5 @@
-// `kbench serve` between a socket and judges that are none.
-#include "harness/evaluate/queue/serve.h"
+// `kbench serve` between a socket and evaluators that are fakes.
+#include "harness/evaluate/evaluators/serve.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,16 +15,16 @@
 #include <thread>
 
 #include "harness/measure/process/channel.h"
-#include "tests/queue/fake_judge.h"
+#include "tests/evaluators/fake_evaluator.h"
 #include "tests/scratch_folder.h"
 
-namespace kbench::queue {
+namespace kbench::evaluators {
 namespace {
 
 using nlohmann::json;
 using testing::Asked;
 using ::testing::ElementsAre;
-using testing::FakeJudge;
+using testing::FakeEvaluator;
 using testing::Gate;
 using ::testing::HasSubstr;
 
@@ -75,30 +75,30 @@ class ServeTest : public ::testing::Test {
   void TearDown() override {
     stop_.request_stop();
     server_.reset();
-    queue_.reset();
+    pool_.reset();
   }
 
-  FakeJudge& judge(const std::string& name) {
-    judges_.push_back(std::make_unique<FakeJudge>(name, asked_));
+  FakeEvaluator& judge(const std::string& name) {
+    judges_.push_back(std::make_unique<FakeEvaluator>(name, asked_));
     vulkan::DeviceSnapshot snapshot;
     snapshot.index = static_cast<int>(devices_.size());
     snapshot.name = name;
     snapshot.device_uuid[0] = static_cast<uint8_t>(devices_.size() + 1);
     devices_.push_back(snapshot);
-    return static_cast<FakeJudge&>(*judges_.back());
+    return static_cast<FakeEvaluator&>(*judges_.back());
   }
-  Queue& queue() {
-    if (judges_.empty() && !queue_) judge("a");
-    if (!queue_) queue_.emplace(std::move(judges_));
-    return *queue_;
+  Pool& pool() {
+    if (judges_.empty() && !pool_) judge("a");
+    if (!pool_) pool_.emplace(std::move(judges_));
+    return *pool_;
   }
   /// Serves one client in a thread.
   Client connect() {
     auto [theirs, ours] = process::make_socket_pair();
     process::make_nonblocking(theirs);
-    queue();
+    pool();
     server_.emplace([this, socket = std::move(theirs)] {
-      ServeClient client(queue(), devices_, options_, socket.get(), socket.get());
+      ServeClient client(pool(), devices_, options_, socket.get(), socket.get());
       end_ = client.serve(stop_.get_token(), at_once_.get_token());
     });
     return Client(std::move(ours));
@@ -114,9 +114,9 @@ class ServeTest : public ::testing::Test {
   kbench::testing::ScratchFolder folder_;
   Asked asked_;
   std::vector<vulkan::DeviceSnapshot> devices_;
-  std::vector<std::unique_ptr<QueueJudge>> judges_;
+  std::vector<std::unique_ptr<Evaluator>> judges_;
   ServeOptions options_;
-  std::optional<Queue> queue_;
+  std::optional<Pool> pool_;
   std::stop_source stop_, at_once_;
   std::optional<std::jthread> server_;
   ServeEnd end_ = ServeEnd::gone;
@@ -169,7 +169,7 @@ TEST_F(ServeTest, PassesOnWhatALineSays) {
   EXPECT_EQ(client.read().at("result").at("device"), "GPU one");
   const auto asked = asked_.list();
   ASSERT_EQ(asked.size(), 2u);
-  const judge::EvaluateRequest &first = asked[0].second, &second = asked[1].second;
+  const testing::Request &first = asked[0].second, &second = asked[1].second;
   EXPECT_EQ(first.question.candidate.path, folder_ / "relu.yaml");
   EXPECT_EQ(first.question.preset, "smoke");
   EXPECT_EQ(first.question.overrides, (Variables{{"dim", int64_t{65}}}));
@@ -312,7 +312,7 @@ TEST_F(ServeTest, OfAClientThatGoesCancelsAll) {
   gate.wait_for(1);
   client.go();
   EXPECT_EQ(ended(), ServeEnd::gone);
-  queue().wait();  // The gate stays closed.
+  pool().wait();  // The gate stays closed.
   EXPECT_LE(asked_.list().size(), 2u);
 }
 
@@ -381,7 +381,9 @@ TEST_F(ServeTest, KeepsTheCandidatesOfATaskTogether) {
   Client client = connect();
   int id = 0;
   for (const char* task : {"1/1", "1/2", "1/1", "1/2", "1/1"}) {
-    client.send({{"id", ++id}, {"files", {{"candidate.yaml", std::string("task: ") + task}}}});
+    const std::string manifest = std::string("kbench: 1\ntask: ") + task +
+                                 "\ndispatch:\n  - {op: relu, in: [A], out: output}\n";
+    client.send({{"id", ++id}, {"files", {{"candidate.yaml", manifest}}}});
     if (id == 1) gate.wait_for(1);
   }
   client.send(json{{"cancel", 99}});
@@ -422,4 +424,4 @@ TEST_F(ServeTest, AClientThatTakesNoAnswersIsLeftAtTheSecondRequest) {
 }
 
 }  // namespace
-}  // namespace kbench::queue
+}  // namespace kbench::evaluators

@@ -33,9 +33,9 @@ CandidateSource in_three_files() {
           "mine/relu.yaml"};
 }
 
-class EvaluatorOnDevice : public EvaluatorTest {};
+class JudgeProcessOnDevice : public EvaluatorTest {};
 
-TEST_F(EvaluatorOnDevice, JudgesACandidateFromMemory) {
+TEST_F(JudgeProcessOnDevice, JudgesACandidateFromMemory) {
   const Result result = ask(in_three_files());
   EXPECT_EQ(name_of(result.verdict), "passed") << result.message;
   EXPECT_EQ(result.set, "mine");
@@ -57,7 +57,7 @@ TEST_F(EvaluatorOnDevice, JudgesACandidateFromMemory) {
       << "a manifest that names what is not there is the candidate's fault";
 }
 
-TEST_F(EvaluatorOnDevice, TellsHowFarItIs) {
+TEST_F(JudgeProcessOnDevice, TellsHowFarItIs) {
   asked_.plan.max_seconds = 0.6;
   asked_.plan.precision = 1e-6;
   asked_.plan.max_samples = 100000;
@@ -77,7 +77,7 @@ TEST_F(EvaluatorOnDevice, TellsHowFarItIs) {
   }
 }
 
-TEST_F(EvaluatorOnDevice, SeveralAtOnceJudgeAlike) {
+TEST_F(JudgeProcessOnDevice, SeveralAtOnceJudgeAlike) {
   std::atomic<int> right = 0, wrong = 0;
   {
     std::vector<std::jthread> threads;

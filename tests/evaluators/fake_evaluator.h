@@ -1,4 +1,4 @@
-// Judges without processes and devices.
+// Evaluators without processes and devices.
 #pragma once
 
 #include <condition_variable>
@@ -9,43 +9,54 @@
 #include <utility>
 #include <vector>
 
-#include "harness/evaluate/queue/queue.h"
+#include "harness/measure/vulkan/snapshot.h"
 #include "kbench/evaluate.h"
 
-namespace kbench::queue::testing {
+namespace kbench::evaluators::testing {
 
-/// What a fake judge was asked, by all of a test.
+/// A question that was asked, with what its Pool said of the next ones.
+struct Request {
+  Question question;
+  Turn turn;
+};
+
+/// What fake evaluators were asked, by all of a test.
 class Asked {
  public:
-  void add(const std::string& device, judge::EvaluateRequest request) {
+  void add(const std::string& device, Request request) {
     const std::lock_guard lock(mutex_);
     list_.emplace_back(device, std::move(request));
   }
-  std::vector<std::pair<std::string, judge::EvaluateRequest>> list() {
+  std::vector<std::pair<std::string, Request>> list() {
     const std::lock_guard lock(mutex_);
     return list_;
   }
 
  private:
   std::mutex mutex_;
-  std::vector<std::pair<std::string, judge::EvaluateRequest>> list_;
+  std::vector<std::pair<std::string, Request>> list_;
 };
 
 /// Passes everything at once; what it is told otherwise, by the candidate's path, it does.
-class FakeJudge : public QueueJudge {
+class FakeEvaluator : public Evaluator {
  public:
-  FakeJudge(std::string name, Asked& asked) : asked_(asked) { snapshot_.name = std::move(name); }
+  FakeEvaluator(std::string name, Asked& asked) : name_(std::move(name)), asked_(asked) {}
 
-  Result run(const judge::EvaluateRequest& request,
-             const std::function<void(const char*)>& on_stage,
-             const std::stop_token& stop) override {
-    asked_.add(snapshot_.name, request);
-    if (on_stage) on_stage("load");
+  using Evaluator::evaluate;
+  Result evaluate(const Question& question, const Observer& observer,
+                  std::stop_token stop) override {
+    return take_turn(question, {}, observer, std::move(stop));
+  }
+  Result take_turn(const Question& question, const Turn& turn, const Observer& observer,
+                   std::stop_token stop) override {
+    const Request request{question, turn};
+    asked_.add(name_, request);
+    if (observer.on_stage) observer.on_stage("load");
     if (on_run) on_run(request, stop);
     Result result;
     result.task = {.level = 1, .number = 19};
-    result.candidate = request.question.candidate.path;
-    result.device = snapshot_.name;
+    result.candidate = question.candidate.path;
+    result.device = name_;
     result.verdict = Verdict::passed;
     result.samples = 10;
     result.candidate_ms = result.baseline_ms = 1;
@@ -54,16 +65,16 @@ class FakeJudge : public QueueJudge {
     return result;
   }
   std::string trouble() override { return trouble_now ? trouble_now() : ""; }
-  const vulkan::DeviceSnapshot& snapshot() override { return snapshot_; }
-  void be_software() { snapshot_.type = VK_PHYSICAL_DEVICE_TYPE_CPU; }
+  std::vector<DeviceSummary> devices() override { return {{.name = name_, .type = type_}}; }
+  void be_software() { type_ = "cpu"; }
 
-  std::function<void(const judge::EvaluateRequest&, const std::stop_token&)> on_run;
-  std::function<Verdict(const judge::EvaluateRequest&)> verdict;
+  std::function<void(const Request&, const std::stop_token&)> on_run;
+  std::function<Verdict(const Request&)> verdict;
   std::function<std::string()> trouble_now;
 
  private:
+  std::string name_, type_ = "discrete";
   Asked& asked_;
-  vulkan::DeviceSnapshot snapshot_;
 };
 
 /// Holds back who comes until it is opened.
@@ -97,4 +108,4 @@ class Gate {
   int arrived_ = 0;
 };
 
-}  // namespace kbench::queue::testing
+}  // namespace kbench::evaluators::testing

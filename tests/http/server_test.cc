@@ -1,4 +1,4 @@
-#include "harness/frontends/http/remote_judge.h"
+#include "kbench/server.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "harness/measure/judge_protocol/protocol.h"
 #include "kbench/error.h"
-#include "kbench/evaluate.h"
 #include "tests/error_of.h"
 #include "tests/http/running_service.h"
 
@@ -18,49 +18,45 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::RunningService;
 
-judge::EvaluateRequest wanted() {
-  judge::EvaluateRequest request;
-  request.question.candidate = CandidateSource(
+Question wanted() {
+  Question question;
+  question.candidate = CandidateSource(
       {{"candidate.yaml", "kbench: 1\ntask: level1/19\n"}, {"k.spv", std::string("\0\xff", 2)}});
-  request.question.candidate.author = "me";
-  request.question.preset = "smoke";
-  request.question.overrides = {{"dim", int64_t{65}}};
-  request.question.plan = {.precision = 0.5,
-                           .max_seconds = 0.25,
-                           .min_samples = 3,
-                           .max_samples = 70,
-                           .thresholds = {1, 2}};
-  request.question.limits.compile_seconds = 12;
-  request.question.limits.total_seconds = 130;
-  request.question.limits.host_bytes = int64_t{1} << 31;
-  request.question.rule.other_sizes = OtherSizes::none;
-  request.question.plan.seed = 99;
-  return request;
+  question.candidate.author = "me";
+  question.preset = "smoke";
+  question.overrides = {{"dim", int64_t{65}}};
+  question.plan = {.precision = 0.5,
+                   .max_seconds = 0.25,
+                   .min_samples = 3,
+                   .max_samples = 70,
+                   .thresholds = {1, 2}};
+  question.limits.compile_seconds = 12;
+  question.limits.total_seconds = 130;
+  question.limits.host_bytes = int64_t{1} << 31;
+  question.rule.other_sizes = OtherSizes::none;
+  question.plan.seed = 99;
+  return question;
 }
 
-std::unique_ptr<queue::QueueJudge> judge_of(const RunningService& service) {
-  const RemoteServer server{service.url(), ""};
-  return remote_judge(server, "auto", devices_of(server).front());
+std::unique_ptr<Server> server_of(const RunningService& service) {
+  return std::make_unique<Server>(ServerOptions{.url = service.url()});
 }
 
-TEST(RemoteJudge, AsksForThatWhichItWasAskedFor) {
+TEST(ServerTest, AsksForThatWhichItWasAskedFor) {
   RunningService service;
   service.gate.open();
-  const auto judge = judge_of(service);
-  EXPECT_EQ(judge->snapshot().name, "Fake");
-  std::vector<std::string> stages;
-  const judge::EvaluateRequest request = wanted();
-  const Result result =
-      judge->run(request, [&](const char* stage) { stages.emplace_back(stage); }, {});
-  EXPECT_EQ(result.verdict, Verdict::passed);
+  const auto judge = server_of(service);
+  EXPECT_EQ(judge->devices().front().name, "Fake");
+  const Question question = wanted();
+  EXPECT_EQ(judge->evaluate(question).verdict, Verdict::passed);
   ASSERT_EQ(service.asked.list().size(), 1u);
-  judge::EvaluateRequest seen = service.asked.list().front().second;
-  seen.more = request.more;
-  EXPECT_EQ(to_json(seen), to_json(request));
+  const Question seen = service.asked.list().front().second.question;
+  EXPECT_EQ(to_json(judge::EvaluateRequest{.question = seen}),
+            to_json(judge::EvaluateRequest{.question = question}));
 }
 
 /// A client that names no limits is judged by the server's own, also where those are lower.
-TEST(RemoteJudge, LeavesUsualLimitsToTheServer) {
+TEST(ServerTest, LeavesUsualLimitsToTheServer) {
   ServiceOptions options;
   options.defaults.limits = options.most = {.compile_seconds = 2,
                                             .device_seconds = 1,
@@ -68,10 +64,10 @@ TEST(RemoteJudge, LeavesUsualLimitsToTheServer) {
                                             .host_bytes = int64_t{1} << 30};
   RunningService service(std::move(options));
   service.gate.open();
-  judge::EvaluateRequest request = wanted();
-  request.question.limits = {};
-  request.question.limits.total_seconds += 4 * request.question.plan.max_seconds;
-  judge_of(service)->run(request, {}, {});
+  Question question = wanted();
+  question.limits = {};
+  question.limits.total_seconds += 4 * question.plan.max_seconds;
+  server_of(service)->evaluate(question);
   ASSERT_EQ(service.asked.list().size(), 1u);
   const Limits seen = service.asked.list().front().second.question.limits;
   EXPECT_EQ(seen.compile_seconds, 2);
@@ -80,7 +76,7 @@ TEST(RemoteJudge, LeavesUsualLimitsToTheServer) {
   EXPECT_EQ(seen.host_bytes, int64_t{1} << 30);
 }
 
-TEST(RemoteJudge, SendsTheFilesOfACandidateOnDisk) {
+TEST(ServerTest, SendsTheFilesOfACandidateOnDisk) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::path(::testing::TempDir()) / "remote_candidate";
   fs::create_directories(folder);
@@ -92,9 +88,9 @@ TEST(RemoteJudge, SendsTheFilesOfACandidateOnDisk) {
   std::ofstream(folder / "secret.txt") << "not of this candidate\n";
   RunningService service;
   service.gate.open();
-  judge::EvaluateRequest request;
-  request.question.candidate = (folder / "relu.yaml").string();
-  judge_of(service)->run(request, {}, {});
+  Question question;
+  question.candidate = (folder / "relu.yaml").string();
+  server_of(service)->evaluate(question);
   ASSERT_EQ(service.asked.list().size(), 1u);
   const CandidateSource seen = service.asked.list().front().second.question.candidate;
   EXPECT_EQ(seen.manifest, "relu.yaml");
@@ -103,47 +99,47 @@ TEST(RemoteJudge, SendsTheFilesOfACandidateOnDisk) {
   EXPECT_THAT(names, ElementsAre("k.comp", "other.glsl", "relu.yaml"));
 }
 
-TEST(RemoteJudge, CancelsThereWhatIsCancelledHere) {
+TEST(ServerTest, CancelsThereWhatIsCancelledHere) {
   RunningService service;
-  const auto judge = judge_of(service);
+  const auto judge = server_of(service);
   std::stop_source stop;
   std::jthread stopper([&] {
     service.gate.wait_for(1);
     stop.request_stop();
   });
-  EXPECT_THROW(judge->run(wanted(), {}, stop.get_token()), Cancelled);
+  EXPECT_THROW(judge->evaluate(wanted(), stop.get_token()), Cancelled);
   const auto metrics = [&] { return service.client().Get("/metrics")->body; };
   while (metrics().find("\nkbench_experiments_running 1\n") != std::string::npos) {
   }
   EXPECT_THAT(metrics(), HasSubstr("{outcome=\"cancelled\"} 1"));
 }
 
-TEST(RemoteJudge, SaysWhatTheServerFindsWrong) {
+TEST(ServerTest, SaysWhatTheServerFindsWrong) {
   RunningService service;
-  judge::EvaluateRequest request = wanted();
-  request.question.limits.total_seconds = 1e5;
-  const Error e = error_of([&] { judge_of(service)->run(request, {}, {}); });
+  Question question = wanted();
+  question.limits.total_seconds = 1e5;
+  const Error e = error_of([&] { server_of(service)->evaluate(question); });
   EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
   EXPECT_THAT(e.what(), HasSubstr("limits.total_seconds must be a number from 0.001 to 3600"));
-  request.question.rule.validate = true;
-  EXPECT_THROW(judge_of(service)->run(request, {}, {}), Error);
+  question.rule.validate = true;
+  EXPECT_THROW(server_of(service)->evaluate(question), Error);
 }
 
-TEST(RemoteJudge, IsLostWithItsServer) {
-  std::unique_ptr<queue::QueueJudge> judge;
+TEST(ServerTest, IsLostWithItsServer) {
+  std::unique_ptr<Server> judge;
   {
     RunningService service;
-    judge = judge_of(service);
+    judge = server_of(service);
     EXPECT_EQ(judge->trouble(), "");
   }
   EXPECT_THAT(judge->trouble(), HasSubstr("cannot reach http://127.0.0.1:"));
 }
 
-TEST(RemoteServer, IsNamedByItsUrl) {
+TEST(ServerTest, IsNamedByItsUrl) {
   for (const char* url : {"", "gpu:8000", "ftp://gpu", "http://me:secret@gpu"}) {
-    EXPECT_THROW(devices_of({url, ""}), Error) << url;
+    EXPECT_THROW(Server({.url = url}), Error) << url;
   }
-  const Error e = error_of([&] { devices_of({"http://127.0.0.1:1", ""}); });
+  const Error e = error_of([&] { Server({.url = "http://127.0.0.1:1"}).devices(); });
   EXPECT_EQ(e.code(), ErrorCode::kIo);
   EXPECT_THAT(e.what(), HasSubstr("cannot reach http://127.0.0.1:1"));
 }

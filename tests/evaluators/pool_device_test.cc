@@ -1,4 +1,4 @@
-// The queue with judges that are processes, on whatever device there is.
+// A pool of judges that are processes, on whatever device there is.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -8,36 +8,34 @@
 #include <mutex>
 #include <thread>
 
-#include "harness/evaluate/queue/queue.h"
+#include "kbench/pool.h"
 #include "tests/judge/evaluator_fixture.h"
 #include "tests/judge/processes.h"
 
-namespace kbench::queue {
+namespace kbench::evaluators {
 namespace {
 
-class QueueOnDevice : public kbench::testing::EvaluatorTest {
+class PoolOnDevice : public kbench::testing::EvaluatorTest {
  protected:
   /// Two judges on the one device.
-  Queue& queue() {
-    if (queue_) return *queue_;
-    std::vector<std::unique_ptr<QueueJudge>> judges;
-    for (int i = 0; i < 2; ++i) {
-      judges.push_back(judge_of(KBENCH_PROGRAM, where_.device, /*validate=*/false));
-    }
-    return queue_.emplace(std::move(judges));
+  Pool& pool() {
+    if (pool_) return *pool_;
+    std::vector<std::unique_ptr<Evaluator>> judges;
+    for (int i = 0; i < 2; ++i) judges.push_back(std::make_unique<JudgeProcess>(where_));
+    return pool_.emplace(std::move(judges));
   }
   uint64_t add(int number, const std::string& yaml) {
-    Job job;
-    job.request.question = about(std::map<std::string, std::string>{{"candidate.yaml", yaml}});
-    job.on_stage = [this, number](const char* stage) {
+    Pool::Job job;
+    job.question = about(std::map<std::string, std::string>{{"candidate.yaml", yaml}});
+    job.observer.on_stage = [this, number](const char* stage) {
       const std::lock_guard lock(mutex_);
       stages_[number] = stage;
     };
-    job.on_outcome = [this, number](Outcome outcome) {
+    job.on_outcome = [this, number](Pool::Outcome outcome) {
       const std::lock_guard lock(mutex_);
       EXPECT_TRUE(outcomes_.emplace(number, std::move(outcome)).second) << number;
     };
-    return queue().add(std::move(job));
+    return pool().add(std::move(job));
   }
   void wait_for_stage(int number, const std::string& stage) {
     for (int i = 0; i < 12000; ++i) {
@@ -50,7 +48,7 @@ class QueueOnDevice : public kbench::testing::EvaluatorTest {
     ADD_FAILURE() << number << " never came to " << stage;
   }
   void expect_all_passed(size_t count) {
-    queue().wait();
+    pool().wait();
     EXPECT_EQ(outcomes_.size(), count);
     for (const auto& [number, outcome] : outcomes_) {
       ASSERT_TRUE(outcome.result) << number;
@@ -60,16 +58,16 @@ class QueueOnDevice : public kbench::testing::EvaluatorTest {
 
   std::mutex mutex_;
   std::map<int, std::string> stages_;
-  std::map<int, Outcome> outcomes_;
-  std::optional<Queue> queue_;
+  std::map<int, Pool::Outcome> outcomes_;
+  std::optional<Pool> pool_;
 };
 
-TEST_F(QueueOnDevice, JudgesAllWithTwoJudgesOneMeasurementAtATime) {
+TEST_F(PoolOnDevice, JudgesAllWithTwoJudgesOneMeasurementAtATime) {
   for (int i = 0; i < 8; ++i) add(i, right());
   expect_all_passed(8);
 }
 
-TEST_F(QueueOnDevice, LosesNothingWhenAJudgeIsKilled) {
+TEST_F(PoolOnDevice, LosesNothingWhenAJudgeIsKilled) {
   for (int i = 0; i < 8; ++i) add(i, right());
   wait_for_stage(0, "any");
   const auto judges = kbench::testing::judges();
@@ -78,7 +76,7 @@ TEST_F(QueueOnDevice, LosesNothingWhenAJudgeIsKilled) {
   expect_all_passed(8);
 }
 
-TEST_F(QueueOnDevice, AJudgeOutlivesWhatIsCancelled) {
+TEST_F(PoolOnDevice, AJudgeOutlivesWhatIsCancelled) {
   asked_.limits.device_seconds = 60;
   constexpr int kTries = 5;  // It has a second to let go, which a busy machine may not give it.
   bool outlived = false;
@@ -87,11 +85,11 @@ TEST_F(QueueOnDevice, AJudgeOutlivesWhatIsCancelled) {
     wait_for_stage(i, "warm-up");
     const auto judges = kbench::testing::judges();
     ASSERT_FALSE(judges.empty());
-    EXPECT_TRUE(queue().cancel(hangs));
-    queue().wait();
+    EXPECT_TRUE(pool().cancel(hangs));
+    pool().wait();
     EXPECT_TRUE(outcomes_.at(i).cancelled());
     add(kTries + i, right());
-    queue().wait();
+    pool().wait();
     ASSERT_TRUE(outcomes_.at(kTries + i).result);
     EXPECT_EQ(name_of(outcomes_.at(kTries + i).result->verdict), "passed");
     outlived = std::ranges::all_of(judges, kbench::testing::alive);
@@ -100,4 +98,4 @@ TEST_F(QueueOnDevice, AJudgeOutlivesWhatIsCancelled) {
 }
 
 }  // namespace
-}  // namespace kbench::queue
+}  // namespace kbench::evaluators

@@ -1,4 +1,4 @@
-#include "harness/evaluate/queue/serve.h"
+#include "harness/evaluate/evaluators/serve.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -16,7 +16,7 @@
 #include "kbench/error.h"
 #include "libkbench/base/json_text.h"
 
-namespace kbench::queue {
+namespace kbench::evaluators {
 namespace {
 
 using nlohmann::json;
@@ -43,7 +43,7 @@ size_t bytes_of(const CandidateSource& source) {
 
 struct ServeClient::Shared {
   struct Flight {
-    uint64_t job = 0;  ///< the queue's id
+    uint64_t job = 0;  ///< the pool's id
     size_t bytes = 0;
   };
   UniqueFd wake{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
@@ -76,9 +76,9 @@ struct ServeClient::Shared {
   }
 };
 
-ServeClient::ServeClient(Queue& queue, const std::vector<vulkan::DeviceSnapshot>& devices,
+ServeClient::ServeClient(Pool& pool, const std::vector<vulkan::DeviceSnapshot>& devices,
                          const ServeOptions& options, int in, int out)
-    : queue_(queue),
+    : pool_(pool),
       devices_(devices),
       options_(options),
       in_(in),
@@ -93,7 +93,7 @@ void ServeClient::cancel_all() {
     const std::lock_guard lock(shared_->mutex);
     for (const auto& [id, flight] : shared_->flights) jobs.push_back(flight.job);
   }
-  for (const uint64_t job : jobs) queue_.cancel(job);
+  for (const uint64_t job : jobs) pool_.cancel(job);
 }
 
 void ServeClient::say_bad(const std::string& id, const std::string& why) {
@@ -114,20 +114,17 @@ void ServeClient::submit(ServeLine line) {
     if (shared_->flights.contains(id)) {
       throw BadLine{"", Error(ErrorCode::kInvalidArgument, "the id " + id + " is in flight")};
     }
-    const size_t bytes = bytes_of(line.request.question.candidate);
+    const size_t bytes = bytes_of(line.job.question.candidate);
     shared_->flights[id] = {0, bytes};
     shared_->bytes += bytes;
   }
-  Job job{.request = std::move(line.request),
-          .group = std::move(line.group),
-          .device = line.device,
-          .yields = true};
+  Pool::Job job = std::move(line.job);
   if (line.stages) {
-    job.on_stage = [shared = shared_, id](const char* stage) {
+    job.observer.on_stage = [shared = shared_, id](const char* stage) {
       shared->say(line_of({{"id", id}, {"stage", text_json(stage)}}));
     };
   }
-  job.on_outcome = [shared = shared_, id](const Outcome& outcome) {
+  job.on_outcome = [shared = shared_, id](const Pool::Outcome& outcome) {
     shared->land(
         id,
         line_of({{"id", id},
@@ -135,7 +132,7 @@ void ServeClient::submit(ServeLine line) {
                  : outcome.error ? std::pair{"error", text_json(shown(outcome.error->what(), 2000))}
                                  : std::pair{"cancelled", std::string("true")}}));
   };
-  const uint64_t number = queue_.add(std::move(job));
+  const uint64_t number = pool_.add(std::move(job));
   const std::lock_guard lock(shared_->mutex);
   if (const auto found = shared_->flights.find(id); found != shared_->flights.end()) {
     found->second.job = number;
@@ -151,7 +148,7 @@ void ServeClient::cancel(const ServeLine& line) {
     }
   }
   // A cancel that arrives after the result was sent is not an error.
-  if (job == 0 || !queue_.cancel(job)) {
+  if (job == 0 || !pool_.cancel(job)) {
     shared_->say(line_of({{"id", line.id}, {"cancelled", "false"}}));
   }
 }
@@ -277,4 +274,4 @@ ServeEnd ServeClient::serve(const std::stop_token& stop, const std::stop_token& 
   }
 }
 
-}  // namespace kbench::queue
+}  // namespace kbench::evaluators

@@ -7,7 +7,7 @@
 
 #include "harness/measure/vulkan/snapshot.h"
 
-namespace kbench::queue {
+namespace kbench::evaluators {
 
 /// Chooses from `devices`: "all" (every GPU that kbench can use; without one, the CPU device), or a
 /// list separated by commas of what --device takes. Throws Error: kNotFound, kUnsupported, and
@@ -20,4 +20,4 @@ std::vector<vulkan::DeviceSnapshot> choose_devices(
 std::string selector_of(const vulkan::DeviceSnapshot& device,
                         const std::vector<vulkan::DeviceSnapshot>& devices);
 
-}  // namespace kbench::queue
+}  // namespace kbench::evaluators

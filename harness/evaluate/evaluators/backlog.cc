@@ -1,11 +1,11 @@
-#include "harness/evaluate/queue/backlog.h"
+#include "harness/evaluate/evaluators/backlog.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "harness/measure/judge_protocol/protocol.h"
 
-namespace kbench::queue {
+namespace kbench::evaluators {
 namespace {
 
 /// How many waiting experiments a device searches for more of its current group.
@@ -159,4 +159,4 @@ size_t Backlog::devices_left() const {
       std::ranges::count_if(devices_, [](const Device& device) { return !device.out; }));
 }
 
-}  // namespace kbench::queue
+}  // namespace kbench::evaluators

@@ -1,11 +1,11 @@
-#include "harness/evaluate/queue/devices.h"
+#include "harness/evaluate/evaluators/devices.h"
 
 #include <algorithm>
 
 #include "harness/measure/vulkan/plan.h"
 #include "kbench/error.h"
 
-namespace kbench::queue {
+namespace kbench::evaluators {
 namespace {
 
 bool usable(const vulkan::DeviceSnapshot& device) {
@@ -59,4 +59,4 @@ std::string selector_of(const vulkan::DeviceSnapshot& device,
   return same == 1 ? vulkan::to_string(device.device_uuid) : std::to_string(device.index);
 }
 
-}  // namespace kbench::queue
+}  // namespace kbench::evaluators

@@ -1,12 +1,12 @@
 // The devices of --devices, from snapshots of a machine's.
-#include "harness/evaluate/queue/devices.h"
+#include "harness/evaluate/evaluators/devices.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/error_of.h"
 
-namespace kbench::queue {
+namespace kbench::evaluators {
 namespace {
 
 using ::testing::ElementsAre;
@@ -78,4 +78,4 @@ TEST(Devices, AreFoundAgainByUuidOrWhereThatIsNotOnesOwnByIndex) {
 }
 
 }  // namespace
-}  // namespace kbench::queue
+}  // namespace kbench::evaluators

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace kbench::queue {
+namespace kbench::evaluators {
 
 struct Waiting {
   uint64_t id = 0;
@@ -56,4 +56,4 @@ class Backlog {
   int passed_over_ = 0;
 };
 
-}  // namespace kbench::queue
+}  // namespace kbench::evaluators

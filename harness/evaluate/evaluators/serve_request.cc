@@ -1,14 +1,14 @@
-#include "harness/evaluate/queue/serve_request.h"
+#include "harness/evaluate/evaluators/serve_request.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
-#include "harness/evaluate/client/named_task.h"
 #include "harness/measure/vulkan/plan.h"
 #include "kbench/candidate_source.h"
 #include "kbench/error.h"
+#include "kbench/task_file.h"
 #include "libkbench/base/json_text.h"
 #include "libkbench/base/text.h"
 #include "libkbench/candidate/source_json.h"
@@ -17,7 +17,7 @@
 #include "libkbench/question/question_json.h"
 #include "libkbench/task_file/task_file.h"
 
-namespace kbench::queue {
+namespace kbench::evaluators {
 namespace {
 
 using nlohmann::json;
@@ -75,6 +75,16 @@ CandidateSource read_candidate(const JsonField& line, Sender sender) {
   return source_from_json(source);
 }
 
+/// Questions of one group are judged in a row: those of one task at the same sizes.
+std::string group_of(const Question& question) {
+  const std::optional<Candidate> candidate = candidate_if_readable(question.candidate);
+  if (!candidate) return "";
+  const std::string& task_file = question.candidate.task_file;
+  return (task_file.empty() ? exact_name(candidate->task) : task_file) + " " + question.preset +
+         " " + std::string(name_of(question.dtype)) + " " +
+         variables_json<json>(question.overrides).dump();
+}
+
 /// The rest of a question, for which the line has what is not as in `question`.
 void read_rest(const JsonField& object, const Limits& most, Question& question) {
   const double before = question.limits.total_seconds;
@@ -93,18 +103,17 @@ void read_rest(const JsonField& object, const Limits& most, Question& question) 
 
 void read_line(const JsonField& object, const Question& defaults, const Limits& most,
                const std::vector<vulkan::DeviceSnapshot>& devices, Sender sender, ServeLine& line) {
-  line.request.question = defaults;
-  line.request.question.candidate = read_candidate(object, sender);
-  std::optional<TaskId> own_task;
+  line.job.yields = true;
+  Question& question = line.job.question = defaults;
+  CandidateSource& candidate = question.candidate = read_candidate(object, sender);
   if (object.has("task_file")) {
     // It is not made known here: another sender may mean something else by its name, and such
     // files would add up while the server runs.
-    const std::string task_file = object["task_file"].text();
-    own_task = read_task_file(task_file, "task_file")->id;
-    line.request.task_files = {task_file};
+    candidate.task_file = object["task_file"].text();
+    read_task_file(candidate.task_file, "task_file");
   }
-  if (object.has("author")) line.request.question.candidate.author = object["author"].text();
-  read_rest(object, most, line.request.question);
+  if (object.has("author")) candidate.author = object["author"].text();
+  read_rest(object, most, question);
   if (object.has("stages")) line.stages = object["stages"].boolean();
   if (object.has("device")) {
     const json& device = object["device"].json();
@@ -112,17 +121,11 @@ void read_line(const JsonField& object, const Question& defaults, const Limits& 
       refuse("'device' must be an index, a UUID or part of a name");
     }
     const std::string selector = device.is_string() ? device.get<std::string>() : device.dump();
-    line.device = static_cast<size_t>(&vulkan::choose_device(devices, selector) - devices.data());
+    line.job.member =
+        static_cast<size_t>(&vulkan::choose_device(devices, selector) - devices.data());
   }
-  const Question& question = line.request.question;
-  expect_readable(question.candidate);
-  std::optional<TaskId> task = client::named_task_id(question.candidate);
-  if (task && own_task && task->own == own_task->own) task = own_task;
-  if (task) {  // Those of one group are judged in a row.
-    line.group = exact_name(*task) + " " + question.preset + " " +
-                 std::string(name_of(question.dtype)) + " " +
-                 variables_json<json>(question.overrides).dump();
-  }
+  expect_readable(candidate);
+  line.job.group = group_of(question);
 }
 
 }  // namespace
@@ -151,8 +154,7 @@ ServeLine parse_serve_line(std::string_view text, const Question& defaults, cons
   }
 }
 
-std::string serve_line_of(const judge::EvaluateRequest& request, const std::string& device) {
-  const Question& question = request.question;
+std::string serve_line_of(const Question& question, const std::string& device) {
   if (question.recorded) {
     throw Error(ErrorCode::kUnsupported, "a server elsewhere takes no recorded times as baseline");
   }
@@ -160,18 +162,13 @@ std::string serve_line_of(const judge::EvaluateRequest& request, const std::stri
     throw Error(ErrorCode::kUnsupported,
                 "the validation layer is a server's own choice, from its start");
   }
-  if (request.inspect_seed || request.profile_runs || request.values_only) {
-    throw Error(ErrorCode::kUnsupported, "a server elsewhere judges, and looks no closer");
-  }
   // The server's own limits hold where no other was asked for: it may have lower ones.
   Question usual;
   usual.limits.total_seconds += 4 * question.plan.max_seconds;
   json line = question_json(question, usual);
-  line.update(source_json<json>(in_memory(question.candidate)));
+  line.update(source_json<json>(for_another_machine(question.candidate)));
   if (device != "auto") line["device"] = device;
-  const Task* task = client::named_task(question.candidate);
-  if (task != nullptr && !task->file.empty()) line["task_file"] = task->file;
   return json_text(line);
 }
 
-}  // namespace kbench::queue
+}  // namespace kbench::evaluators

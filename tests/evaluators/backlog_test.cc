@@ -1,12 +1,12 @@
 // Who gets what next. Pure.
-#include "harness/evaluate/queue/backlog.h"
+#include "harness/evaluate/evaluators/backlog.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
-namespace kbench::queue {
+namespace kbench::evaluators {
 namespace {
 
 using ::testing::ElementsAre;
@@ -130,4 +130,4 @@ TEST(Backlog, TakesEachOnceWhateverTheTurns) {
 }
 
 }  // namespace
-}  // namespace kbench::queue
+}  // namespace kbench::evaluators
