@@ -264,4 +264,18 @@ Comparison Checks::comparison_of(size_t i, const OutputCheck& output) {
   return found;
 }
 
+bool is_of_values(const Finding& finding) {
+  return finding.verdict != Verdict::out_of_bounds && finding.verdict != Verdict::input_modified &&
+         finding.verdict != Verdict::harness_error;
+}
+
+void tell_contents(trial::Contents contents, Finding& finding) {
+  if (!is_of_values(finding)) return;
+  if (contents == trial::Contents::zeros) {
+    finding.message += "; what it had not written held zeros";
+  } else if (contents == trial::Contents::small) {
+    finding.message += "; what it had not written held small integers, mostly 1";
+  }
+}
+
 }  // namespace kbench::judge

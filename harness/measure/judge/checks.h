@@ -53,6 +53,11 @@ struct Finding {
   std::string message;
 };
 
+/// Whether it is about the values of outputs.
+bool is_of_values(const Finding& finding);
+/// Says what outputs and temporaries held, where wrong values may come of that.
+void tell_contents(trial::Contents contents, Finding& finding);
+
 /// The comparison of a task's outputs.
 struct CheckRule {
   Bounds bounds;

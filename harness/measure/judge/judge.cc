@@ -249,8 +249,8 @@ TrialEnd Judge::run_trial(const EvaluateRequest& request, const Asked& asked,
     std::function<void(const Progress&)> on_progress;
     if (request.progress) on_progress = [](const Progress& p) { answer("progress", to_json(p)); };
     result.stage_s["open"] = process::seconds_since(began);
-    end =
-        Trial(trial_context(asked, others), *build, stage_teller(result), on_progress).run(result);
+    end = judge::run_trial(trial_context(asked, others), *build, stage_teller(result), on_progress,
+                           result);
   } catch (StillCompiling& still) {
     still.begun = supply_.may_park() && !asked.cancelled.stop_requested();
     still.begun ? supply_.park(std::move(build)) : supply_.put_back(std::move(build), false);

@@ -27,12 +27,13 @@ float fill_scale(double rms) {
 }
 
 /// The run less a hand-over, or less half of it if that is shorter.
-BracketedRun without(BracketedRun run, double hand_over_ns) {
+Side without(Side side, double hand_over_ns) {
+  BracketedRun& run = side.run;
   run.net_ns = run.run_ns - hand_over_ns;
   const double off = std::min(hand_over_ns, run.run_ns / 2);
   run.run_ns -= off;
   run.other_ns += off;
-  return run;
+  return side;
 }
 
 uint32_t fill_limit(uint32_t largest) {
@@ -147,8 +148,7 @@ void Sampler::prepare(Checks& checks, bool first) {
   commands_.submit_and_wait(kHarnessSeconds);
 }
 
-BracketedRun Sampler::run(RunnerProcess& runner, const runner::Run& request, bool& captured,
-                          double more_seconds) {
+Side Sampler::run(RunnerProcess& runner, const runner::Run& request, double more_seconds) {
   const process::PausedScope still(parts_.pausable);
   const auto start = Clock::now();
   runner.send(request);
@@ -157,11 +157,11 @@ BracketedRun Sampler::run(RunnerProcess& runner, const runner::Run& request, boo
       runner.receive<runner::Ran>(request.seconds + more_seconds + kAnswerSeconds, refused);
   const std::chrono::duration<double, std::nano> bracket = Clock::now() - start;
   if (!ran) throw refused;
-  captured = ran->captured;
   notes_.insert(notes_.end(), ran->notes.begin(), ran->notes.end());
   build_s_ += ran->build_s;
-  return {ran->flush_ns, request.own_clock ? ran->own_ns : ran->run_ns, bracket.count(),
-          ran->other_ns, request.calls};
+  return {{ran->flush_ns, request.own_clock ? ran->own_ns : ran->run_ns, bracket.count(),
+           ran->other_ns, request.calls},
+          ran->captured};
 }
 
 BracketedRun Sampler::run_candidate(const runner::Pass& pass, double seconds) {
@@ -176,12 +176,11 @@ BracketedRun Sampler::run_candidate(const runner::Pass& pass, double seconds) {
                             .seconds = seconds,
                             .calls = calls_,
                             .capture = capture_};
-  const BracketedRun taken =
-      without(run(parts_.candidate, request, captured_, std::exchange(parts_.build_seconds, 0)),
-              hand_over_ns_);
+  candidate_side_ = without(run(parts_.candidate, request, std::exchange(parts_.build_seconds, 0)),
+                            hand_over_ns_);
   if (held) parts_.candidate.hold();
   at_candidate_ = false;
-  return taken;
+  return candidate_side_.run;
 }
 
 BracketedRun Sampler::run_opponent(double seconds) {
@@ -190,8 +189,9 @@ BracketedRun Sampler::run_opponent(double seconds) {
                             .capture = capture_,
                             .own_clock = own_clock_};
   try {
-    return without(run(opponent_->runner(), request, opponent_captured_),
-                   own_clock_ || !opponent_->python() ? 0 : hand_over_ns_);
+    opponent_side_ = without(run(opponent_->runner(), request),
+                             own_clock_ || !opponent_->python() ? 0 : hand_over_ns_);
+    return opponent_side_.run;
   } catch (const runner::Refused& refused) {  // It is not the candidate's fault.
     throw RunnerFailure{RunnerFailure::Kind::ended, code_of(refused),
                         opponent_->name() + " cannot run the task: " + refused.message};
@@ -200,15 +200,14 @@ BracketedRun Sampler::run_opponent(double seconds) {
 
 BracketedRun Sampler::hand_over(double seconds) {
   at_candidate_ = true;
-  bool captured = false;
-  const BracketedRun taken = run(parts_.candidate, {.empty = true, .seconds = seconds}, captured);
+  const Side taken = run(parts_.candidate, {.empty = true, .seconds = seconds});
   at_candidate_ = false;
-  return taken;
+  return taken.run;
 }
 
 std::optional<Finding> Sampler::run_candidate_checked(Checks& checks, const runner::Pass& pass,
                                                       double seconds) {
-  candidate_run_ = run_candidate(pass, seconds);
+  run_candidate(pass, seconds);
   return guards(checks);
 }
 
@@ -220,9 +219,8 @@ std::optional<Finding> Sampler::guards(Checks& checks) {
 }
 
 void Sampler::run_baseline(Checks& checks) {
-  bool captured = false;
-  baseline_run_ = run(parts_.baseline, {.seconds = parts_.baseline_seconds}, captured);
-  if (!opponent_) opponent_run_ = baseline_run_;
+  baseline_run_ = run(parts_.baseline, {.seconds = parts_.baseline_seconds}).run;
+  if (!opponent_) opponent_side_.run = baseline_run_;
   commands_.begin();
   checks.record_truth(commands_, outputs_);
   commands_.submit_and_wait(kHarnessSeconds);
@@ -268,7 +266,7 @@ void Sampler::draw_again(int call) {
 
 std::optional<Finding> Sampler::run_both(Checks& checks, const trial::Roles& roles,
                                          double seconds) {
-  if (opponent_ && roles.baseline_first) opponent_run_ = run_opponent();
+  if (opponent_ && roles.baseline_first) run_opponent();
   if (opponent_ && roles.baseline_first && parts_.module) {
     // A module's process may find what the opponent's has computed: it is of no use to it.
     commands_.begin();
@@ -278,7 +276,7 @@ std::optional<Finding> Sampler::run_both(Checks& checks, const trial::Roles& rol
   // The guards come before anything else reads the inputs: a candidate that goes first and changes
   // them does not feed it.
   if (auto finding = run_candidate_checked(checks, {}, seconds)) return finding;
-  if (opponent_ && !roles.baseline_first) opponent_run_ = run_opponent();
+  if (opponent_ && !roles.baseline_first) run_opponent();
   return std::nullopt;
 }
 
@@ -351,7 +349,7 @@ std::optional<Finding> Sampler::take_calls(Checks& checks, const trial::Roles& r
   baseline.flush_ns -= other_flushes;
   baseline.bracket_ns -= other_flushes;
   baseline_run_ = baseline;
-  if (!opponent_) opponent_run_ = baseline;
+  if (!opponent_) opponent_side_.run = baseline;
   return std::nullopt;
 }
 

@@ -53,6 +53,12 @@ struct SampleParts {
   double build_seconds;  ///< that it may take in its first run to build extensions
 };
 
+/// One of the two that are timed: the candidate, or what stands in the baseline's place.
+struct Side {
+  BracketedRun run;       ///< the last one, less its hand-over
+  bool captured = false;  ///< it was replayed as a CUDA graph
+};
+
 /// Takes samples of one trial, one after another.
 class Sampler {
  public:
@@ -95,9 +101,6 @@ class Sampler {
   /// What is wrong with the opponent's outputs of the last call that was checked, by the
   /// candidate's checks; nothing if they are right.
   std::optional<Finding> check_opponent(Checks& checks);
-  /// Whether the candidate's last run was replayed as a CUDA graph, and the opponent's.
-  bool captured() const { return captured_; }
-  bool opponent_captured() const { return opponent_captured_; }
   /// What it has built since, as Ran::notes, and how long that took.
   std::vector<Diagnostic> take_notes() { return std::exchange(notes_, {}); }
   double take_build_s() { return std::exchange(build_s_, 0); }
@@ -118,8 +121,8 @@ class Sampler {
 
   /// Of the last sample.
   const BracketedRun& baseline_run() const { return baseline_run_; }
-  const BracketedRun& opponent_run() const { return opponent_run_; }  ///< the baseline's if none
-  const BracketedRun& candidate_run() const { return candidate_run_; }
+  const Side& opponent() const { return opponent_side_; }  ///< the baseline where there is none
+  const Side& candidate() const { return candidate_side_; }
   vulkan::Commands& commands() { return commands_; }
 
   /// Records drawing an input or parameter to a candidate's place, and to where the maker of the
@@ -146,8 +149,7 @@ class Sampler {
                                                double seconds);
   void run_baseline(Checks& checks);
   /// `more_seconds`: that it may take beside those of the request.
-  BracketedRun run(RunnerProcess& runner, const runner::Run& request, bool& captured,
-                   double more_seconds = 0);
+  Side run(RunnerProcess& runner, const runner::Run& request, double more_seconds = 0);
   /// The candidate and the opponent, in the roles' order.
   std::optional<Finding> run_both(Checks& checks, const trial::Roles& roles, double seconds);
 
@@ -157,7 +159,6 @@ class Sampler {
   std::vector<OutputCheck> outputs_;
   OpponentRunner* opponent_ = nullptr;
   bool at_candidate_ = false;
-  bool captured_ = false, opponent_captured_ = false;  ///< of the last runs
   std::vector<Diagnostic> notes_;
   double build_s_ = 0;
   int calls_ = 1;
@@ -166,7 +167,8 @@ class Sampler {
   std::vector<std::vector<uint64_t>> keys_;  ///< of the inputs, by call
   bool capture_ = false, own_clock_ = false;
   double hand_over_ns_ = 0;
-  BracketedRun baseline_run_, opponent_run_, candidate_run_;
+  BracketedRun baseline_run_;
+  Side opponent_side_, candidate_side_;
 };
 
 }  // namespace kbench::judge

@@ -50,6 +50,7 @@ struct EvaluateRequest {
   std::optional<uint64_t> inspect_seed = {};  ///< run it twice on the draws of this seed
   std::optional<int> profile_runs = {};       ///< time its steps, and the baseline's
   bool values_only = false;                   ///< hold it to the CPU's reference once
+  bool looks_closer() const { return inspect_seed || profile_runs || values_only; }
   bool progress = false;                      ///< "progress" lines are wanted
   /// Whether other requests wait, asked again and again: StillCompiling may then be the answer.
   std::function<bool()> others = {};

@@ -4,7 +4,7 @@
 #include <thread>
 #include <utility>
 
-#include "harness/measure/judge/trial.h"
+#include "harness/measure/judge/prepared_trial.h"
 #include "harness/measure/process/cgroups.h"
 #include "harness/measure/trial/slab_layout.h"
 #include "kbench/error.h"
@@ -13,30 +13,34 @@ namespace kbench::judge {
 
 /// Whether the judge has added this run itself. It neither uses nor disturbs what was made ready
 /// for the requests to come.
-bool Trial::alone() const { return request_.values_only; }
+bool PreparedTrial::alone() const { return request_.values_only; }
 
-TaskMemory* Trial::task() const { return own_task_ ? own_task_.get() : context_.supply.task(); }
+TaskMemory* PreparedTrial::task() const {
+  return own_task_ ? own_task_.get() : context_.supply.task();
+}
 
-bool Trial::has_task_memory() const { return task() != nullptr && task()->key() == build_.key(); }
+bool PreparedTrial::has_task_memory() const {
+  return task() != nullptr && task()->key() == build_.key();
+}
 
-void Trial::enter(Phase phase) {
+void PreparedTrial::enter(Phase phase) {
   if (!alone()) context_.supply.enter(phase, request_);
 }
 
 /// Does not ask for free memory if the task's is allocated already: the driver answers only once it
 /// is done with the calls of all processes.
-bool Trial::task_fits() {
+bool PreparedTrial::task_fits() {
   if (alone()) {
     own_task_ = std::make_unique<TaskMemory>(context_.store, build_.key());
     return true;
   }
-  if (!question_.check) {
+  if (!question().check) {
     bool there = has_task_memory();
     if (!there && context_.supply.take_task(build_)) {
       enter(Phase::preparing);
       there = true;
     }
-    lap("task");
+    report_.lap("task");
     if (there) return true;
   }
   const vulkan::DeviceSnapshot& snapshot = context_.device.snapshot();
@@ -50,13 +54,13 @@ bool Trial::task_fits() {
   context_.supply.make_room();
   context_.supply.wait_for_memory(needed);
   if (enough()) return true;
-  return refuse(Verdict::does_not_fit, "the task needs " + trial::gigabytes(needed) +
-                                           " of device memory, " + snapshot.name + " has " +
-                                           trial::gigabytes(available) +
-                                           " free: choose a smaller preset");
+  return report_.refuse(Verdict::does_not_fit, "the task needs " + trial::gigabytes(needed) +
+                                                   " of device memory, " + snapshot.name + " has " +
+                                                   trial::gigabytes(available) +
+                                                   " free: choose a smaller preset");
 }
 
-bool Trial::fits() {
+bool PreparedTrial::fits() {
   memory_.wanted = built_.wanted;
   trial::SlabLayout layout;
   for (const runner::Wanted& wanted : memory_.wanted) {
@@ -66,10 +70,10 @@ bool Trial::fits() {
     }
     layout.add(wanted.name, wanted.bytes);
   }
-  if (layout.empty() && !question_.check) return true;
+  if (layout.empty() && !question().check) return true;
   // A trial's task memory is allocated by now; a check allocates none.
   const vulkan::DeviceSnapshot& snapshot = context_.device.snapshot();
-  const uint64_t task = question_.check ? trial::required_bytes(build_.graph(), snapshot) : 0;
+  const uint64_t task = question().check ? trial::required_bytes(build_.graph(), snapshot) : 0;
   uint64_t available = context_.device.available_bytes() + context_.store.unused_bytes();
   if (layout.bytes() > available) {
     available = make_room(layout.bytes());
@@ -79,12 +83,12 @@ bool Trial::fits() {
     if (host > 0) available = std::min(available, host / 2);
   }
   if (layout.bytes() > available || task > available - layout.bytes()) {
-    return refuse(Verdict::out_of_memory, "its temporaries need " +
-                                              trial::gigabytes(layout.bytes()) +
-                                              " beside the task's own tensors; " + snapshot.name +
-                                              " has " + trial::gigabytes(available) + " free");
+    return report_.refuse(Verdict::out_of_memory,
+                          "its temporaries need " + trial::gigabytes(layout.bytes()) +
+                              " beside the task's own tensors; " + snapshot.name + " has " +
+                              trial::gigabytes(available) + " free");
   }
-  if (question_.check) return true;
+  if (question().check) return true;
   with_room(layout.bytes(),
             [&] { memory_.slab = Slab(context_.store, layout, SlabUse::temporaries); });
   return true;
@@ -93,7 +97,7 @@ bool Trial::fits() {
 /// Makes something of so many bytes. Memory that is not used may be held by runners, too, until
 /// they are told to give it back; and a driver may refuse what it says is free, for as long as it
 /// takes back what ended processes held.
-void Trial::with_room(uint64_t bytes, const std::function<void()>& make) {
+void PreparedTrial::with_room(uint64_t bytes, const std::function<void()>& make) {
   constexpr std::chrono::milliseconds kLookEvery(100);
   const auto fails = [&] {
     try {
@@ -106,7 +110,7 @@ void Trial::with_room(uint64_t bytes, const std::function<void()>& make) {
   };
   if (!fails()) return;
   const auto start = std::chrono::steady_clock::now();
-  const std::chrono::seconds most(context_.device.snapshot().software() ? 0 : 5);
+  const std::chrono::seconds most(software() ? 0 : 5);
   make_room(bytes);
   while (std::chrono::steady_clock::now() - start < most) {
     if (!fails()) return;
@@ -115,30 +119,29 @@ void Trial::with_room(uint64_t bytes, const std::function<void()>& make) {
   make();
 }
 
-void Trial::give_back() {
+void PreparedTrial::give_back() {
   context_.supply.make_room();
   build_.release_memory();
   context_.opponents.release_memory();
 }
 
-uint64_t Trial::make_room(uint64_t bytes) {
+uint64_t PreparedTrial::make_room(uint64_t bytes) {
   give_back();
   return context_.supply.wait_for_memory(bytes);
 }
 
 /// PyTorch's processes take memory of their own: inputs, parameters, outputs, and what their
 /// kernels work in, by about as much as the baseline's. Does not wait for it: it may be enough.
-void Trial::leave_room_for_torch() {
-  const bool opponent = opponent_ && opponent_->python();
-  const uint64_t processes = (opponent ? 1 : 0) + (from_outside() ? 1 : 0);
-  if (processes == 0 || context_.device.snapshot().software()) return;
+void PreparedTrial::leave_room_for_torch() {
+  const uint64_t processes = (opponent_.python() ? 1 : 0) + (lane().has_own_temporaries() ? 1 : 0);
+  if (processes == 0 || software()) return;
   constexpr uint64_t kContext = uint64_t{1} << 30;
   const uint64_t own =
       trial::required_bytes(build_.graph(), context_.device.snapshot()) + memory_.slab_bytes();
   if (context_.device.available_bytes() < processes * (own + kContext)) give_back();
 }
 
-void Trial::allocate() {
+void PreparedTrial::allocate() {
   const TaskMemory& task_memory = *task();
   leave_room_for_torch();
   build_.attach(task_memory);
@@ -152,13 +155,25 @@ void Trial::allocate() {
       std::vector<const Slab*>{&task_memory.given(), &task_memory.outputs(), &memory_.slab});
   runner::Refused refused;  // CUDA's own driver, opened only now, may refuse the candidate.
   if (!candidate().receive<runner::Attached>(kAttachSeconds, refused)) throw refused;
-  lap("import");
+  report_.lap("import");
   if (context_.kernels_prepared.valid()) context_.kernels_prepared.get();
   at_baseline_ = !alone();
   task()->finish(context_.device, alone() ? nullptr : &context_.supply.baseline());
   at_baseline_ = false;
-  lap("task");
+  report_.lap("task");
   attach_opponent();
+}
+
+/// What the opponent takes counts in no limit of the candidate's.
+void PreparedTrial::attach_opponent() {
+  if (opponent_.runner() != nullptr) {
+    deadline_.passed();
+    at_baseline([this] {
+      opponent_.attach(*task(), lane().repeats_calls() ? &built_ : nullptr, memory_.slab);
+    });
+    deadline_.leave_out();
+  }
+  report_.lap("opponent");
 }
 
 }  // namespace kbench::judge
