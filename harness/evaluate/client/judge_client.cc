@@ -188,102 +188,158 @@ struct JudgeClient::Outcome {
   bool touched() const { return stage != "start"; }
 };
 
+/// One request and all that its judge says to it.
+class JudgeClient::Conversation {
+ public:
+  enum class End {
+    answered,  ///< the judge is ready for the next request
+    broken,    ///< it is in the middle of an answer that nobody waits for: it has to be ended
+    left,      ///< it has ended by itself, or does not answer that it is to stop
+  };
+
+  Conversation(LineProcess& judge, const judge::EvaluateRequest& request, const Observer& observer,
+               const std::stop_token& stop, Outcome& outcome)
+      : judge_(judge),
+        request_(request),
+        observer_(observer),
+        stop_(stop),
+        outcome_(outcome),
+        deadline_(seconds_of(request.question)) {}
+
+  /// Throws kParse for what cannot be read.
+  End hold() {
+    judge_.send_line(to_json(request_));
+    for (;;) {
+      if (!tell_what_changed()) return End::left;
+      const auto line = judge_.read_line(kLookEvery);
+      take_time();
+      if (!line && judge_.ended()) return End::left;
+      // A judge that sends stages without end has failed, too.
+      if (deadline_.passed() && (!line || line->first == "stage")) {
+        outcome_.verdict = outcome_.touched() ? Verdict::timeout : Verdict::harness_error;
+        outcome_.message = "the judge took longer than any limit (" + outcome_.stage + ")";
+        return End::broken;
+      }
+      if (!line) continue;
+      if (const auto end = cancelling_ ? take_last(line->first) : take(line->first, line->second)) {
+        return *end;
+      }
+    }
+  }
+
+ private:
+  /// Of both trials that a judge makes, and all that it does beside them.
+  static double seconds_of(const Question& question) {
+    return 2 * (question.limits.total_seconds + question.limits.extension_seconds()) +
+           kJudgeSeconds +
+           static_cast<double>(question.opponent.ways.size()) * judge::kOpponentCompileSeconds;
+  }
+
+  /// Tells the judge once that it is to stop, and once that others wait. False where it was to stop
+  /// and has not in time.
+  bool tell_what_changed() {
+    if (stop_.stop_requested() && !cancelling_) {
+      judge_.send_line(judge::kCancelLine);
+      cancelling_.emplace(kCancelSeconds);
+    }
+    if (cancelling_ && cancelling_->passed()) return false;
+    if (!told_of_others_ && request_.others && request_.others()) {
+      judge_.send_line(judge::kOthersLine);
+      told_of_others_ = true;
+    }
+    return true;
+  }
+
+  /// Time in which the judge waits for its device counts in no limit.
+  void take_time() {
+    const auto now = Clock::now();
+    const std::chrono::duration<double> step = now - std::exchange(looked_, now);
+    if (outcome_.stage != judge::kQueueStage) return;
+    outcome_.queued_s += step.count();
+    deadline_.leave_out(now);
+  }
+
+  std::optional<End> take_last(const std::string& kind) {
+    if (kind != "cancelled" && kind != "result" && kind != "error" && kind != "later") return {};
+    outcome_.thrown = std::make_exception_ptr(Cancelled());
+    return End::answered;
+  }
+
+  std::optional<End> take(const std::string& kind, const std::string& text) {
+    if (kind == "stage") {
+      outcome_.stage = text;
+      return call(observer_.on_stage, outcome_.stage.c_str());
+    }
+    if (kind == "progress") return call(observer_.on_progress, judge::progress_from_json(text));
+    if (kind == "named") {
+      outcome_.named = unchecked_result(text);
+    } else if (kind == "inspection") {
+      outcome_.findings.inspection = judge::inspection_from_json(text);
+    } else if (kind == "profile") {
+      outcome_.findings.times = judge::step_times_from_json(text);
+    } else if (kind == "result") {
+      outcome_.result = unchecked_result(text);  // What was looked at was not measured.
+      return End::answered;
+    } else if (kind == "error") {
+      outcome_.error = judge::error_from_json(text);
+      return End::answered;
+    } else if (kind == "later" && told_of_others_) {
+      outcome_.thrown = std::make_exception_ptr(judge::StillCompiling{text == "begun"});
+      return End::answered;
+    } else {
+      throw Error(ErrorCode::kParse, "a judge answered '" + kind + "'; is it another version?");
+    }
+    return {};
+  }
+
+  /// Callbacks may throw, which ends the conversation.
+  template <class Callback, class Value>
+  std::optional<End> call(const Callback& callback, const Value& value) {
+    if (!callback) return {};
+    try {
+      callback(value);
+      return {};
+    } catch (...) {
+      outcome_.thrown = std::current_exception();
+      return End::broken;
+    }
+  }
+
+  LineProcess& judge_;
+  const judge::EvaluateRequest& request_;
+  const Observer& observer_;
+  const std::stop_token& stop_;
+  Outcome& outcome_;
+  Deadline deadline_;
+  std::optional<Deadline> cancelling_;
+  bool told_of_others_ = false;
+  Clock::time_point looked_ = Clock::now();
+};
+
 JudgeClient::Outcome JudgeClient::run_once(const judge::EvaluateRequest& request,
                                            const Observer& observer, const std::stop_token& stop) {
-  Outcome outcome;
-  // Callbacks may throw. A judge in the middle of its answer cannot serve the next request.
-  const auto call = [&](const auto& callback) {
-    try {
-      callback();
-      return true;
-    } catch (...) {
-      outcome.thrown = std::current_exception();
-      judge_.reset();
-      return false;
-    }
-  };
+  using End = Conversation::End;
   if (validate_ != request.question.rule.validate) judge_.reset();
   validate_ = request.question.rule.validate;
   if (!judge_ || judge_->process().poll().ended) start(stop);
-  const Limits& limits = request.question.limits;
-  const auto ways = static_cast<double>(request.question.opponent.ways.size());
-  Deadline deadline(2 * (limits.total_seconds + limits.extension_seconds()) + kJudgeSeconds +
-                    ways * judge::kOpponentCompileSeconds);
-  judge_->send_line(to_json(request));
-  std::optional<Deadline> cancelling;
-  bool told_of_others = false;
+  Outcome outcome;
+  End end = End::broken;
   try {
-    for (auto looked = Clock::now();;) {
-      if (stop.stop_requested() && !cancelling) {
-        judge_->send_line(judge::kCancelLine);
-        cancelling.emplace(kCancelSeconds);
-      }
-      if (cancelling && cancelling->passed()) break;
-      if (!told_of_others && request.others && request.others()) {
-        judge_->send_line(judge::kOthersLine);
-        told_of_others = true;
-      }
-      const auto line = judge_->read_line(kLookEvery);
-      const auto now = Clock::now();
-      const std::chrono::duration<double> step = now - std::exchange(looked, now);
-      if (outcome.stage == judge::kQueueStage) {
-        outcome.queued_s += step.count();
-        deadline.leave_out(now);
-      }
-      if (!line && judge_->ended()) break;
-      // A judge that sends stages without end has failed, too.
-      if (deadline.passed() && (!line || line->first == "stage")) {
-        judge_.reset();
-        outcome.verdict = outcome.touched() ? Verdict::timeout : Verdict::harness_error;
-        outcome.message = "the judge took longer than any limit (" + outcome.stage + ")";
-        return outcome;
-      }
-      if (!line) continue;
-      if (cancelling) {
-        const bool answered = line->first == "cancelled" || line->first == "result" ||
-                              line->first == "error" || line->first == "later";
-        if (!answered) continue;
-        outcome.thrown = std::make_exception_ptr(Cancelled());
-        return outcome;
-      }
-      if (line->first == "stage") {
-        outcome.stage = line->second;
-        const auto& tell = observer.on_stage;
-        if (tell && !call([&] { tell(outcome.stage.c_str()); })) return outcome;
-      } else if (line->first == "progress") {
-        const Progress progress = judge::progress_from_json(line->second);
-        const auto& tell = observer.on_progress;
-        if (tell && !call([&] { tell(progress); })) return outcome;
-      } else if (line->first == "named") {
-        outcome.named = unchecked_result(line->second);
-      } else if (line->first == "inspection") {
-        outcome.findings.inspection = judge::inspection_from_json(line->second);
-      } else if (line->first == "profile") {
-        outcome.findings.times = judge::step_times_from_json(line->second);
-      } else if (line->first == "result") {
-        outcome.result = unchecked_result(line->second);  // What was looked at was not measured.
-        return outcome;
-      } else if (line->first == "error") {
-        outcome.error = judge::error_from_json(line->second);
-        return outcome;
-      } else if (line->first == "later" && told_of_others) {
-        outcome.thrown = std::make_exception_ptr(judge::StillCompiling{line->second == "begun"});
-        return outcome;
-      } else {
-        throw Error(ErrorCode::kParse,
-                    "a judge answered '" + line->first + "'; is it another version?");
-      }
-    }
+    end = Conversation(*judge_, request, observer, stop, outcome).hold();
   } catch (const Error& e) {  // An answer that cannot be read: not the candidate's doing.
-    judge_.reset();
     outcome.message = e.what();
-    return outcome;
   }
-  if (!call([&] { expect_wanted(stop); })) return outcome;  // It goes with what it is at.
-  const Exit exit = judge_->process().finish(std::chrono::milliseconds(2000));
-  outcome.retry = ended_from_outside(exit) || !outcome.touched();
-  outcome.message = "the judge " + std::string(exit.signal ? "was " : "") + describe(exit) + " (" +
-                    outcome.stage + ")" + last_words(judge_->process());
+  if (end == End::answered) return outcome;
+  if (end == End::left && stop.stop_requested()) {  // It goes with what it is at.
+    outcome.thrown = std::make_exception_ptr(Cancelled());
+    end = End::broken;
+  }
+  if (end == End::left) {
+    const Exit exit = judge_->process().finish(std::chrono::milliseconds(2000));
+    outcome.retry = ended_from_outside(exit) || !outcome.touched();
+    outcome.message = "the judge " + std::string(exit.signal ? "was " : "") + describe(exit) +
+                      " (" + outcome.stage + ")" + last_words(judge_->process());
+  }
   judge_.reset();
   return outcome;
 }

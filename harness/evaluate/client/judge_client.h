@@ -74,6 +74,7 @@ class JudgeClient {
 
  private:
   struct Outcome;
+  class Conversation;
   void start(const std::stop_token& stop = {});
   Outcome run_once(const judge::EvaluateRequest& request, const Observer& observer,
                    const std::stop_token& stop);

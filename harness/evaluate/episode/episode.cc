@@ -174,7 +174,7 @@ void Episode::tell(Step& step, const Reading& reading, Evaluator* judge) const {
     // No device time is spent on feedback that no model will read.
     if (judge != nullptr && !reading.refused && options.evidence && !ending_with(step.attempt)) {
       evidence = judge->investigate(question_for(reading, preset_from_name(about.preset)), about);
-      if (!evidence.steps.empty()) {  // What their times are held to.
+      if (!evidence.steps.empty()) {  // Their times are held to the device's rates.
         evidence.roof_gbytes_per_s = options_.prompt.roof_gbytes_per_s;
         evidence.roof_tflops = options_.prompt.roof_tflops;
       }

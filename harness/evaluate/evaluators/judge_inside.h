@@ -1,4 +1,4 @@
-// What kbench's own program needs of a JudgeProcess beside the questions.
+// Access to the client in a JudgeProcess, for kbench's own program.
 #pragma once
 
 #include "harness/evaluate/client/judge_client.h"

@@ -27,7 +27,7 @@ bool doubtful(const Pool::Outcome& outcome) {
                                               outcome.result->verdict == Verdict::device_lost));
 }
 
-/// What two candidates have to be asked alike for the second to be compiled ahead.
+/// All that is asked, but of which candidate: where it is equal, the next one is compiled ahead.
 std::string options_of(Question question) {
   CandidateSource none;
   none.task_file = question.candidate.task_file;
@@ -66,19 +66,8 @@ class Pool::State {
   explicit State(std::vector<std::unique_ptr<Evaluator>> evaluators);
   ~State() { end(); }
 
-  std::vector<uint64_t> add_all(std::vector<Job> jobs);
-  bool cancel(uint64_t id);
-  void cancel_waiting();
-  void close();
-  void wait();
-  Load load();
-  uint64_t restarts() const;
-  std::string trouble();
-  std::vector<DeviceSummary> devices();
-  size_t members_left();
-  std::string trouble_of(size_t member);
-
  private:
+  friend class Pool;
   struct Entry {
     Job job;
     std::string options;           ///< jobs with equal options may be compiled ahead
@@ -89,6 +78,7 @@ class Pool::State {
   using Lock = std::unique_lock<std::mutex>;
 
   void end();
+  void cancel_waiting();
   void work(size_t member);
   bool run(size_t member, uint64_t id, Lock& lock);
   Turn turn_of(size_t member, const Entry& entry);
@@ -141,79 +131,12 @@ void Pool::State::end() {
   threads_.clear();
 }
 
-std::vector<uint64_t> Pool::State::add_all(std::vector<Job> jobs) {
-  std::vector<std::shared_ptr<Entry>> entries;
-  for (Job& job : jobs) {
-    const auto& entry = entries.emplace_back(std::make_shared<Entry>());
-    entry->options = options_of(job.question);
-    entry->job = std::move(job);
-  }
-  std::vector<uint64_t> ids, for_none;
-  Lock lock(mutex_);
-  for (const auto& entry : entries) {
-    const uint64_t id = ids.emplace_back(++last_id_);
-    entries_.emplace(id, entry);
-    if (!backlog_.add(waiting_of(id, *entry))) for_none.push_back(id);
-  }
-  for (const uint64_t id : for_none) deliver(id, *ending(*entries_.at(id)), lock);
-  lock.unlock();
-  changed_.notify_all();
-  return ids;
-}
-
-bool Pool::State::cancel(uint64_t id) {
-  Lock lock(mutex_);
-  const auto found = entries_.find(id);
-  if (found == entries_.end()) return false;
-  if (backlog_.remove(id) || take_compiling(id)) {
-    deliver(id, {}, lock);
-  } else {
-    const auto entry = found->second;
-    lock.unlock();
-    entry->stop.request_stop();
-  }
-  return true;
-}
-
 void Pool::State::cancel_waiting() {
   Lock lock(mutex_);
   for (const Waiting& each : backlog_.clear()) deliver(each.id, {}, lock);
   for (auto& ids : compiling_) {
     for (const uint64_t id : std::exchange(ids, {})) deliver(id, {}, lock);
   }
-}
-
-void Pool::State::close() {
-  const std::lock_guard lock(mutex_);
-  closed_ = true;
-}
-
-void Pool::State::wait() {
-  Lock lock(mutex_);
-  changed_.wait(lock, [&] { return entries_.empty() && delivering_ == 0; });
-}
-
-Pool::Load Pool::State::load() {
-  const std::lock_guard lock(mutex_);
-  size_t waiting = backlog_.size();
-  for (const auto& ids : compiling_) waiting += ids.size();
-  return {entries_.size(), waiting};
-}
-
-uint64_t Pool::State::restarts() const {
-  uint64_t count = 0;
-  for (const auto& evaluator : evaluators_) count += evaluator->restarts();
-  return count;
-}
-
-size_t Pool::State::members_left() {
-  const std::lock_guard lock(mutex_);
-  return backlog_.devices_left();
-}
-
-std::string Pool::State::trouble_of(size_t member) {
-  const std::lock_guard lock(mutex_);
-  return troubles_.at(member);
 }
 
 Waiting Pool::State::waiting_of(uint64_t id, const Entry& entry) const {
@@ -365,21 +288,6 @@ void Pool::State::lose(size_t member, const std::string& why, Lock& lock) {
   changed_.notify_all();
 }
 
-std::string Pool::State::trouble() {
-  const std::lock_guard lock(mutex_);
-  if (backlog_.devices_left() > 0) return "";
-  return troubles_.empty() ? "there is no evaluator" : troubles_.back();
-}
-
-std::vector<DeviceSummary> Pool::State::devices() {
-  std::vector<DeviceSummary> all;
-  for (size_t member = 0; member < evaluators_.size(); ++member) {
-    if (!trouble_of(member).empty()) continue;
-    for (DeviceSummary& each : evaluators_[member]->devices()) all.push_back(std::move(each));
-  }
-  return all;
-}
-
 Pool::Pool(std::vector<std::unique_ptr<Evaluator>> evaluators)
     : state_(std::make_unique<State>(std::move(evaluators))) {}
 Pool::~Pool() = default;
@@ -399,24 +307,96 @@ Result Pool::evaluate(const Question& question, const Observer& observer, std::s
   return *std::move(outcome.result);
 }
 
-std::vector<DeviceSummary> Pool::devices() { return state_->devices(); }
-std::string Pool::trouble() { return state_->trouble(); }
-uint64_t Pool::restarts() const { return state_->restarts(); }
-
 uint64_t Pool::add(Job job) {
   std::vector<Job> jobs;
   jobs.push_back(std::move(job));
   return add_all(std::move(jobs)).front();
 }
+
 std::vector<uint64_t> Pool::add_all(std::vector<Job> jobs) {
-  return state_->add_all(std::move(jobs));
+  std::vector<std::shared_ptr<State::Entry>> entries;
+  for (Job& job : jobs) {
+    const auto& entry = entries.emplace_back(std::make_shared<State::Entry>());
+    entry->options = options_of(job.question);
+    entry->job = std::move(job);
+  }
+  std::vector<uint64_t> ids, for_none;
+  State::Lock lock(state_->mutex_);
+  for (const auto& entry : entries) {
+    const uint64_t id = ids.emplace_back(++state_->last_id_);
+    state_->entries_.emplace(id, entry);
+    if (!state_->backlog_.add(state_->waiting_of(id, *entry))) for_none.push_back(id);
+  }
+  for (const uint64_t id : for_none)
+    state_->deliver(id, *state_->ending(*state_->entries_.at(id)), lock);
+  lock.unlock();
+  state_->changed_.notify_all();
+  return ids;
 }
-bool Pool::cancel(uint64_t id) { return state_->cancel(id); }
+
+bool Pool::cancel(uint64_t id) {
+  State::Lock lock(state_->mutex_);
+  const auto found = state_->entries_.find(id);
+  if (found == state_->entries_.end()) return false;
+  if (state_->backlog_.remove(id) || state_->take_compiling(id)) {
+    state_->deliver(id, {}, lock);
+  } else {
+    const auto entry = found->second;
+    lock.unlock();
+    entry->stop.request_stop();
+  }
+  return true;
+}
+
+void Pool::close() {
+  const std::lock_guard lock(state_->mutex_);
+  state_->closed_ = true;
+}
+
+void Pool::wait() {
+  State::Lock lock(state_->mutex_);
+  state_->changed_.wait(lock, [&] { return state_->entries_.empty() && state_->delivering_ == 0; });
+}
+
+Pool::Load Pool::load() {
+  const std::lock_guard lock(state_->mutex_);
+  size_t waiting = state_->backlog_.size();
+  for (const auto& ids : state_->compiling_) waiting += ids.size();
+  return {state_->entries_.size(), waiting};
+}
+
+uint64_t Pool::restarts() const {
+  uint64_t count = 0;
+  for (const auto& evaluator : state_->evaluators_) count += evaluator->restarts();
+  return count;
+}
+
+std::string Pool::trouble() {
+  const std::lock_guard lock(state_->mutex_);
+  if (state_->backlog_.devices_left() > 0) return "";
+  return state_->troubles_.empty() ? "there is no evaluator" : state_->troubles_.back();
+}
+
+std::vector<DeviceSummary> Pool::devices() {
+  std::vector<DeviceSummary> all;
+  for (size_t member = 0; member < state_->evaluators_.size(); ++member) {
+    if (!trouble_of(member).empty()) continue;
+    for (DeviceSummary& each : state_->evaluators_[member]->devices())
+      all.push_back(std::move(each));
+  }
+  return all;
+}
+
+size_t Pool::members_left() {
+  const std::lock_guard lock(state_->mutex_);
+  return state_->backlog_.devices_left();
+}
+
+std::string Pool::trouble_of(size_t member) {
+  const std::lock_guard lock(state_->mutex_);
+  return state_->troubles_.at(member);
+}
+
 void Pool::cancel_waiting() { state_->cancel_waiting(); }
-void Pool::close() { state_->close(); }
-void Pool::wait() { state_->wait(); }
-Pool::Load Pool::load() { return state_->load(); }
-size_t Pool::members_left() { return state_->members_left(); }
-std::string Pool::trouble_of(size_t member) { return state_->trouble_of(member); }
 
 }  // namespace kbench

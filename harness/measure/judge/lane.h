@@ -1,5 +1,5 @@
-// What differs for the judge by who launches a candidate's work. What differs in a runner stands
-// there (runner/program.h).
+// The differences that the judge makes between candidates by who launches their work: command lists
+// of Vulkan, CUDA's driver, or PyTorch. A runner's own differences are in runner/program.h.
 #pragma once
 
 #include "harness/measure/runner/protocol.h"
@@ -27,7 +27,7 @@ class Lane {
   bool compiles_when_called() const { return is_module(); }
   /// Several calls, each on inputs of its own, can be timed as one run.
   bool repeats_calls() const { return is_module(); }
-  /// What it calls is known from its process's word alone.
+  /// The kernels that it calls are known from its process's word alone.
   bool tells_its_kernels() const { return is_module(); }
 
  private:

@@ -1,5 +1,5 @@
-// What a trial does when it is asked to look closer and not to judge. Each fills in the report's
-// verdict, and throws as PreparedTrial does.
+// Closer looks at a candidate, in place of a judgement. Each fills in the report's verdict, and
+// throws as PreparedTrial does.
 #pragma once
 
 #include "harness/measure/judge/prepared_trial.h"

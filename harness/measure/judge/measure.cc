@@ -110,7 +110,7 @@ bool Measurement::warm_up() {
   return true;
 }
 
-/// What the opponent takes counts in no limit of the candidate's.
+/// The opponent's time counts in no limit of the candidate's.
 void Measurement::choose_opponent() {
   if (opponent_.runner() == nullptr) return;
   trial_.deadline().passed();
@@ -164,8 +164,8 @@ bool Measurement::choose_calls() {
     sampler_.set_calls(calls, capture);
     if (auto finding = take({}, false)) return trial_.refuse(*std::move(finding));  // Captures.
     if (!repeats || (calls == most && capture)) break;
-    // Of many calls, and captured, each takes less than the first did alone. A first one that took
-    // long may have loaded kernels, and is short for all that; any may have been disturbed.
+    // Each of many calls that are captured takes less than the first did alone. The first may have
+    // loaded kernels, and any may have been disturbed: the shortest of a few looks counts.
     one = theirs = std::numeric_limits<double>::infinity();
     for (int look = 0; look < kLooks; ++look) {
       theirs = std::min(theirs, sampler_.run_candidate({}, trial_.run_seconds()).call_ns());
@@ -190,7 +190,7 @@ bool Measurement::choose_calls() {
 std::optional<Finding> Measurement::take(const trial::Roles& roles, bool first) {
   const int sample = sampler_.next_sample();
   const trial::Contents contents = trial::temporaries_contents(sample);
-  // What setup leaves unwritten holds other contents in each of the first samples, too.
+  // Memory that setup leaves unwritten holds other contents in each of the first samples, too.
   if (trial_.built().has_setup && contents != trial::temporaries_contents(sample - 1)) {
     if (auto finding = trial_.set_up_again(contents)) return finding;
     trial_.make_checks(checks_);

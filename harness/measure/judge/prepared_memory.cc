@@ -1,4 +1,4 @@
-// Where a trial's memory comes from, and whether there is enough.
+// The memory of a prepared trial: from where it comes, and whether there is enough.
 #include <algorithm>
 #include <chrono>
 #include <thread>
@@ -164,7 +164,7 @@ void PreparedTrial::allocate() {
   attach_opponent();
 }
 
-/// What the opponent takes counts in no limit of the candidate's.
+/// The opponent's time counts in no limit of the candidate's.
 void PreparedTrial::attach_opponent() {
   if (opponent_.runner() != nullptr) {
     deadline_.passed();

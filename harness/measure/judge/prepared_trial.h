@@ -1,6 +1,6 @@
 // A trial up to its first sample: the candidate is loaded and built, task and candidate have
-// memory, it has the device to itself and is set up. What is done with it then stands in measure.h
-// and look_closer.h.
+// memory, it has the device to itself and is set up. measure.h,
+// profile.h and look_closer.h then use it.
 #pragma once
 
 #include <functional>
@@ -34,7 +34,7 @@
 
 namespace kbench::judge {
 
-/// What a judge passes to its trials; all of it outlives them.
+/// The parts of a judge that its trials use; all of them outlive the trials.
 struct TrialContext {
   vulkan::Device& device;
   Workspace& workspace;
@@ -68,7 +68,7 @@ class PreparedTrial {
   /// All that comes before the first sample.
   bool prepare();
 
-  // What is prepared.
+  // The parts that are prepared.
 
   const TrialContext& context() const { return context_; }
   TrialReport& report() { return report_; }
@@ -87,7 +87,7 @@ class PreparedTrial {
   TrialOpponent& opponent() { return opponent_; }
   process::Deadline& deadline() { return deadline_; }  ///< for all of it
   trial::SecretStream& secret() { return secret_; }
-  /// Of the draws, where the reference computes what is right for them.
+  /// The seed of the draws, where the CPU computes the right values for them.
   std::optional<uint64_t> known_seed() const { return known_seed_; }
   const std::vector<BracketedRun>& hand_overs() const { return hand_overs_; }
   SampleParts parts();
@@ -109,7 +109,8 @@ class PreparedTrial {
   double baseline_seconds() const;
   /// The finding becomes the verdict.
   bool refuse(Finding finding);
-  /// Does what may fail by the baseline's or the opponent's doing: the trial waits for them.
+  /// Does a step that may fail by the baseline's or the opponent's doing, for which the trial
+  /// waits.
   template <class Step>
   void at_baseline(Step step) {
     at_baseline_ = true;

@@ -1,4 +1,4 @@
-// Where the time of a candidate goes, step by step.
+// The time of a candidate, step by step.
 #pragma once
 
 #include "harness/measure/judge/prepared_trial.h"
@@ -9,9 +9,9 @@ namespace kbench::judge {
 /// Throws as PreparedTrial does.
 void profile(PreparedTrial& trial);
 
-/// Which part of its time a candidate that passed spends in kernels of its own, where others have a
-/// part in it; and what these are. Of a module by its process's word. A profile that fails leaves
-/// the share unset.
+/// Finds the share of its time that a candidate that passed spends in kernels of its own, where
+/// others have a part in it, and names those; a module's by its process's word. A profile that
+/// fails leaves the share unset.
 void find_own_share(PreparedTrial& trial);
 
 }  // namespace kbench::judge

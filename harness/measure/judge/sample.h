@@ -31,10 +31,10 @@ struct CandidateMemory {
 /// The limit of kbench's own work on the device: generous, as software devices compile on first
 /// use.
 inline constexpr double kHarnessSeconds = 300;
-/// What the judge waits beyond a runner's own limit, for submission and the answer.
+/// The judge waits so much longer than a runner's own limit, for submission and the answer.
 inline constexpr double kAnswerSeconds = 5;
 
-/// What is timed in the baseline's place (opponent.h).
+/// A runner that is timed in the baseline's place (opponent.h).
 class OpponentRunner;
 
 /// Everything samples work with; all outlive it.
@@ -98,10 +98,10 @@ class Sampler {
   }
   /// One run of the opponent alone, on the last sample's inputs.
   BracketedRun run_opponent(double seconds = kHarnessSeconds);
-  /// What is wrong with the opponent's outputs of the last call that was checked, by the
+  /// The fault of the opponent's outputs of the last call that was checked, by the
   /// candidate's checks; nothing if they are right.
   std::optional<Finding> check_opponent(Checks& checks);
-  /// What it has built since, as Ran::notes, and how long that took.
+  /// Notes on what the candidate has built since (Ran::notes), and the seconds that took.
   std::vector<Diagnostic> take_notes() { return std::exchange(notes_, {}); }
   double take_build_s() { return std::exchange(build_s_, 0); }
   /// One run of the candidate alone, by the same hand-over. A candidate that the validation layer
@@ -109,8 +109,8 @@ class Sampler {
   BracketedRun run_candidate(const runner::Pass& pass, double seconds);
   /// Hands the device over to the candidate's lane, and runs nothing there.
   BracketedRun hand_over(double seconds);
-  /// What a hand-over takes where times are taken around it, nanoseconds: it is taken off from now
-  /// on, and half of a run at most.
+  /// Sets the nanoseconds of a hand-over where times are taken around it: they are taken off from
+  /// now on, and half of a run at most.
   void take_off(double hand_over_ns) { hand_over_ns_ = hand_over_ns; }
   /// Another run of the candidate on the last sample's inputs, over other values in its outputs and
   /// temporaries; checked as a sample is.
@@ -119,7 +119,7 @@ class Sampler {
   std::optional<Finding> guards(Checks& checks);
   bool at_candidate() const { return at_candidate_; }
 
-  /// Of the last sample.
+  // The runs of the last sample.
   const BracketedRun& baseline_run() const { return baseline_run_; }
   const Side& opponent() const { return opponent_side_; }  ///< the baseline where there is none
   const Side& candidate() const { return candidate_side_; }
@@ -140,7 +140,7 @@ class Sampler {
   std::vector<int> calls_to_check();
   void prepare(Checks& checks, bool first);
   void fill_outputs(vulkan::Commands& commands);
-  /// What the current sample fills temporaries with.
+  /// As the current sample fills temporaries.
   void fill_temporaries(vulkan::Commands& commands);
   void fill_output(vulkan::Commands& commands, OutputCheck& output);
   static void fit_fill(const Checks& checks, size_t i, OutputCheck& output);

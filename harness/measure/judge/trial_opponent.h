@@ -29,7 +29,7 @@ class TrialOpponent {
   /// Gives it memory. `candidate`: where that repeats calls, what it has built, whose inputs the
   /// opponent takes, too.
   void attach(const TaskMemory& task, const runner::Built* candidate, const Slab& memory);
-  /// Of several ways takes the fastest by the best of a few runs, as a draw between equals decides
+  /// Takes the fastest of several ways by the best of a few runs, as a draw between equals decides
   /// nothing; `sampler` runs it from then on. One process takes one after another, so that only one
   /// of them holds the device's memory. `own_clock`: as Sampler::set_opponent() has it.
   void choose(Sampler& sampler, bool own_clock);
@@ -38,7 +38,7 @@ class TrialOpponent {
   OpponentRunner* runner() { return runner_; }
   bool python() const { return runner_ != nullptr && runner_->python(); }
   double call_ns() const { return call_ns_; }  ///< of one call, before any is captured
-  /// What is said of the ways that cannot be timed.
+  /// Why ways that were asked for cannot be timed.
   const std::vector<std::string>& left_out() const { return left_out_; }
 
  private:

@@ -1,4 +1,4 @@
-// What a trial says as it goes along: its stage, where its time goes, and its verdict.
+// The record of a trial as it goes along: its stage, the time of each stage, and its verdict.
 #pragma once
 
 #include <chrono>
@@ -36,8 +36,9 @@ class TrialReport {
     on_stage_(name);
   }
   const std::string& stage() const { return stage_; }
-  /// Says the stage once more, after another's name was told.
+  /// Tells the client another name than the stage's.
   void tell(const char* name) { on_stage_(name); }
+  /// The stage, without telling the client.
   void set_stage(const char* name) { stage_ = name; }
 
   /// Adds the time since the last call to this stage's.
@@ -46,7 +47,7 @@ class TrialReport {
     result.stage_s[name] += std::chrono::duration<double>(now - lap_).count();
     lap_ = now;
   }
-  /// What is left of the present stage.
+  /// The time since the last lap goes to the present stage.
   void lap_stage() { lap(stage_ == "warm-up" ? "warm_up" : stage_.c_str()); }
 
   /// Each returns false: the trial goes no further.

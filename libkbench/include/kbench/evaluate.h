@@ -67,14 +67,14 @@ struct DeviceSummary {
   std::optional<DeviceLimits> limits = {};  ///< where it is usable
 };
 
-/// What a Pool tells its evaluators of the questions that wait behind the one they are asked.
+/// The questions behind the one that is asked, as a Pool tells its evaluators.
 struct Turn {
   bool more = false;  ///< others will follow: processes are started ahead
   /// The candidates of which the same is asked next, in order; empty: not known. What can be done
   /// for them without the device is done while this one is measured.
   std::vector<CandidateSource> next = {};
-  /// Whether others wait for the device; asked again and again. A candidate that compiles long may
-  /// then be left to its compiler.
+  /// Says whether others wait for the device; it is asked again and again. A candidate that
+  /// compiles long may then be left to its compiler.
   std::function<bool()> others = {};
 };
 
@@ -92,18 +92,19 @@ class Evaluator {
   Result evaluate(const Question& question, std::stop_token stop = {}) {
     return evaluate(question, Observer(), std::move(stop));
   }
-  /// What it judges on.
+  /// The devices that it judges on.
   virtual std::vector<DeviceSummary> devices() = 0;
 
-  // What a Pool and an Episode ask beside that. An evaluator of one's own need not answer.
+  // Also asked by a Pool or an Episode. An evaluator of one's own need not answer.
 
   /// evaluate(), for one that makes use of what is known of the next questions.
   virtual Result take_turn(const Question& question, const Turn&, const Observer& observer,
                            std::stop_token stop) {
     return evaluate(question, observer, std::move(stop));
   }
-  /// For wrong values, what is wrong; for a pass, where the time goes. Takes some seconds; nothing
-  /// is measured again, and no secret input is revealed. Throws as evaluate() does.
+  /// Evidence for feedback on a result: of wrong values the pattern, the smallest failing size and
+  /// the operator that is missing; of a pass the time of each step. Takes some seconds; nothing is
+  /// measured again, and no secret input is revealed. Throws as evaluate() does.
   virtual Evidence investigate(const Question&, const Result&) { return {}; }
   /// Gets ready for the next question after a failure. Returns "", or why nothing can be judged
   /// here any more.

@@ -27,10 +27,10 @@ namespace kbench {
 /// none is left, all other questions end as harness_error.
 class Pool : public Evaluator {
  public:
-  /// What became of a question: a result, an error, or neither: it was cancelled.
+  /// The end of a question: a result, an error, or neither, where it was cancelled.
   struct Outcome {
     std::optional<Result> result = {};
-    std::optional<Error> error = {};  ///< what evaluate() throws
+    std::optional<Error> error = {};  ///< as evaluate() throws it
     bool cancelled() const { return !result && !error; }
   };
 
@@ -61,7 +61,7 @@ class Pool : public Evaluator {
   using Evaluator::evaluate;
   Result evaluate(const Question& question, const Observer& observer,
                   std::stop_token stop) override;
-  /// Those of all evaluators that are left.
+  /// The devices of all evaluators that are left.
   std::vector<DeviceSummary> devices() override;
   std::string trouble() override;  ///< once none is left
   uint64_t restarts() const override;

@@ -28,8 +28,8 @@ class Server : public Evaluator {
   explicit Server(ServerOptions options);
   ~Server() override;
 
-  /// Of errors also those of the server: kInvalidArgument for what it refuses. An Observer is told
-  /// of stages, about once a second.
+  /// Also throws the server's errors: kInvalidArgument for what it refuses. An Observer is told of
+  /// stages, about once a second.
   using Evaluator::evaluate;
   Result evaluate(const Question& question, const Observer& observer,
                   std::stop_token stop) override;
