@@ -85,7 +85,7 @@ TEST_F(ModuleTest, ThatFailsAtV0IsToldWhatTheFirstReleaseHad) {
     asked_.preset = preset;
     const Result right = judged("level1/100", hinge(""));
     EXPECT_EQ(name_of(right.verdict), "passed") << right.message;
-    EXPECT_THAT(said_of(right), ::testing::Each(::testing::StartsWith("timed by runs of one")));
+    EXPECT_THAT(said_of(right), ::testing::IsEmpty());
   }
   asked_.preset = "v0";
   const Result wrong = judged("level1/100", hinge("[:, None]"));
