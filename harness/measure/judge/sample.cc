@@ -26,16 +26,6 @@ float fill_scale(double rms) {
   return rms > kSmallest && rms < kLargest ? static_cast<float>(rms * std::sqrt(3.0)) : 1.0f;
 }
 
-/// The run less a hand-over, or less half of it if that is shorter.
-Side without(Side side, double hand_over_ns) {
-  BracketedRun& run = side.run;
-  run.net_ns = run.run_ns - hand_over_ns;
-  const double off = std::min(hand_over_ns, run.run_ns / 2);
-  run.run_ns -= off;
-  run.other_ns += off;
-  return side;
-}
-
 uint32_t fill_limit(uint32_t largest) {
   constexpr uint32_t kMost = std::numeric_limits<uint32_t>::max() / 2;
   return std::max(2u, 2 * std::min(largest, kMost - 1) + 1);
@@ -148,7 +138,15 @@ void Sampler::prepare(Checks& checks, bool first) {
   commands_.submit_and_wait(kHarnessSeconds);
 }
 
-Side Sampler::run(RunnerProcess& runner, const runner::Run& request, double more_seconds) {
+void Sampler::set_opponent(OpponentRunner* opponent, bool own_clock) {
+  opponent_ = opponent;
+  opponent_side_.own_clock = own_clock;
+  opponent_side_.repeats = opponent->python() && !own_clock;
+  opponent_side_.hand_over_ns = opponent_side_.repeats ? candidate_side_.hand_over_ns : 0;
+}
+
+BracketedRun Sampler::run(RunnerProcess& runner, const runner::Run& request, bool& captured,
+                          double more_seconds) {
   const process::PausedScope still(parts_.pausable);
   const auto start = Clock::now();
   runner.send(request);
@@ -157,11 +155,25 @@ Side Sampler::run(RunnerProcess& runner, const runner::Run& request, double more
       runner.receive<runner::Ran>(request.seconds + more_seconds + kAnswerSeconds, refused);
   const std::chrono::duration<double, std::nano> bracket = Clock::now() - start;
   if (!ran) throw refused;
+  captured = ran->captured;
   notes_.insert(notes_.end(), ran->notes.begin(), ran->notes.end());
   build_s_ += ran->build_s;
-  return {{ran->flush_ns, request.own_clock ? ran->own_ns : ran->run_ns, bracket.count(),
-           ran->other_ns, request.calls},
-          ran->captured};
+  return {ran->flush_ns, request.own_clock ? ran->own_ns : ran->run_ns, bracket.count(),
+          ran->other_ns, request.calls};
+}
+
+/// Takes a hand-over off from the run, or half of the run if that is shorter.
+BracketedRun Sampler::run_side(Side& side, RunnerProcess& runner, runner::Run request,
+                               double more_seconds) {
+  request.calls = side.repeats ? calls_ : 1;
+  request.capture = capture_;
+  request.own_clock = side.own_clock;
+  BracketedRun taken = run(runner, request, side.captured, more_seconds);
+  taken.net_ns = taken.run_ns - side.hand_over_ns;
+  const double off = std::min(side.hand_over_ns, taken.run_ns / 2);
+  taken.run_ns -= off;
+  taken.other_ns += off;
+  return side.run = taken;
 }
 
 BracketedRun Sampler::run_candidate(const runner::Pass& pass, double seconds) {
@@ -171,27 +183,18 @@ BracketedRun Sampler::run_candidate(const runner::Pass& pass, double seconds) {
   const bool held = parts_.device.snapshot().software();
   if (held) parts_.candidate.release();
   parts_.candidate.has_run();
-  const runner::Run request{.setup = pass.setup,
-                            .exact = pass.exact,
-                            .seconds = seconds,
-                            .calls = calls_,
-                            .capture = capture_};
-  candidate_side_ = without(run(parts_.candidate, request, std::exchange(parts_.build_seconds, 0)),
-                            hand_over_ns_);
+  const BracketedRun taken =
+      run_side(candidate_side_, parts_.candidate,
+               {.setup = pass.setup, .exact = pass.exact, .seconds = seconds},
+               std::exchange(parts_.build_seconds, 0));
   if (held) parts_.candidate.hold();
   at_candidate_ = false;
-  return candidate_side_.run;
+  return taken;
 }
 
 BracketedRun Sampler::run_opponent(double seconds) {
-  const runner::Run request{.seconds = seconds,
-                            .calls = own_clock_ || !opponent_->python() ? 1 : calls_,
-                            .capture = capture_,
-                            .own_clock = own_clock_};
   try {
-    opponent_side_ = without(run(opponent_->runner(), request),
-                             own_clock_ || !opponent_->python() ? 0 : hand_over_ns_);
-    return opponent_side_.run;
+    return run_side(opponent_side_, opponent_->runner(), {.seconds = seconds});
   } catch (const runner::Refused& refused) {  // It is not the candidate's fault.
     throw RunnerFailure{RunnerFailure::Kind::ended, code_of(refused),
                         opponent_->name() + " cannot run the task: " + refused.message};
@@ -200,9 +203,10 @@ BracketedRun Sampler::run_opponent(double seconds) {
 
 BracketedRun Sampler::hand_over(double seconds) {
   at_candidate_ = true;
-  const Side taken = run(parts_.candidate, {.empty = true, .seconds = seconds});
+  bool captured = false;
+  const BracketedRun taken = run(parts_.candidate, {.empty = true, .seconds = seconds}, captured);
   at_candidate_ = false;
-  return taken.run;
+  return taken;
 }
 
 std::optional<Finding> Sampler::run_candidate_checked(Checks& checks, const runner::Pass& pass,
@@ -219,7 +223,8 @@ std::optional<Finding> Sampler::guards(Checks& checks) {
 }
 
 void Sampler::run_baseline(Checks& checks) {
-  baseline_run_ = run(parts_.baseline, {.seconds = parts_.baseline_seconds}).run;
+  bool captured = false;
+  baseline_run_ = run(parts_.baseline, {.seconds = parts_.baseline_seconds}, captured);
   if (!opponent_) opponent_side_.run = baseline_run_;
   commands_.begin();
   checks.record_truth(commands_, outputs_);

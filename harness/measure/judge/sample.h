@@ -55,8 +55,11 @@ struct SampleParts {
 
 /// One of the two that are timed: the candidate, or what stands in the baseline's place.
 struct Side {
-  BracketedRun run;       ///< the last one, less its hand-over
-  bool captured = false;  ///< it was replayed as a CUDA graph
+  bool repeats = true;      ///< makes as many calls in one run as the sampler says; else one
+  bool own_clock = false;   ///< is timed by its process's word
+  double hand_over_ns = 0;  ///< is taken off from its runs, and half of a run at most
+  BracketedRun run;         ///< the last one, less its hand-over
+  bool captured = false;    ///< that one was replayed as a CUDA graph
 };
 
 /// Takes samples of one trial, one after another.
@@ -90,12 +93,9 @@ class Sampler {
   /// The number of the next sample of a single call; the warm-up's is 0.
   int next_sample() const { return sample_ + 1; }
   bool captures() const { return capture_; }
-  /// From the next sample on it runs, too, on the same inputs; null: none does. `own_clock`: it is
+  /// From the next sample on it runs, too, on the same inputs. `own_clock`: it is
   /// timed by its process's word, as the candidate is by the device's.
-  void set_opponent(OpponentRunner* opponent, bool own_clock) {
-    opponent_ = opponent;
-    own_clock_ = own_clock;
-  }
+  void set_opponent(OpponentRunner* opponent, bool own_clock);
   /// One run of the opponent alone, on the last sample's inputs.
   BracketedRun run_opponent(double seconds = kHarnessSeconds);
   /// The fault of the opponent's outputs of the last call that was checked, by the
@@ -111,7 +111,7 @@ class Sampler {
   BracketedRun hand_over(double seconds);
   /// Sets the nanoseconds of a hand-over where times are taken around it: they are taken off from
   /// now on, and half of a run at most.
-  void take_off(double hand_over_ns) { hand_over_ns_ = hand_over_ns; }
+  void take_off(double hand_over_ns) { candidate_side_.hand_over_ns = hand_over_ns; }
   /// Another run of the candidate on the last sample's inputs, over other values in its outputs and
   /// temporaries; checked as a sample is.
   std::optional<Finding> run_again(Checks& checks, const runner::Pass& pass, double seconds);
@@ -149,7 +149,10 @@ class Sampler {
                                                double seconds);
   void run_baseline(Checks& checks);
   /// `more_seconds`: that it may take beside those of the request.
-  Side run(RunnerProcess& runner, const runner::Run& request, double more_seconds = 0);
+  BracketedRun run(RunnerProcess& runner, const runner::Run& request, bool& captured,
+                   double more_seconds = 0);
+  BracketedRun run_side(Side& side, RunnerProcess& runner, runner::Run request,
+                        double more_seconds = 0);
   /// The candidate and the opponent, in the roles' order.
   std::optional<Finding> run_both(Checks& checks, const trial::Roles& roles, double seconds);
 
@@ -165,8 +168,7 @@ class Sampler {
   int sample_ = -1;                          ///< of a single call: the last one
   int last_checked_ = 0;                     ///< the call whose truth is there
   std::vector<std::vector<uint64_t>> keys_;  ///< of the inputs, by call
-  bool capture_ = false, own_clock_ = false;
-  double hand_over_ns_ = 0;
+  bool capture_ = false;
   BracketedRun baseline_run_;
   Side opponent_side_, candidate_side_;
 };
