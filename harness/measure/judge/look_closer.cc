@@ -1,9 +1,8 @@
-#include "harness/measure/judge/look_closer.h"
-
 #include <utility>
 #include <vector>
 
 #include "harness/measure/judge/inspect.h"
+#include "harness/measure/judge/prepared_trial.h"
 #include "kbench/reference.h"
 
 namespace kbench::judge {

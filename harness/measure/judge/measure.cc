@@ -1,5 +1,3 @@
-#include "harness/measure/judge/measure.h"
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -8,7 +6,7 @@
 
 #include "harness/measure/eager/eager.h"
 #include "harness/measure/judge/clock_rule.h"
-#include "harness/measure/judge/profile.h"
+#include "harness/measure/judge/prepared_trial.h"
 #include "harness/measure/process/other_load.h"
 #include "harness/measure/trial/baseline_timer.h"
 #include "harness/measure/trial/sampling.h"

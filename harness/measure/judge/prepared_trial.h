@@ -1,6 +1,5 @@
 // A trial up to its first sample: the candidate is loaded and built, task and candidate have
-// memory, it has the device to itself and is set up. measure.h,
-// profile.h and look_closer.h then use it.
+// memory, it has the device to itself and is set up. Below are the uses of such a trial.
 #pragma once
 
 #include <functional>
@@ -31,6 +30,7 @@
 #include "harness/measure/trial/secret.h"
 #include "harness/measure/vulkan/device.h"
 #include "kbench/baseline.h"
+#include "kbench/evaluate.h"
 
 namespace kbench::judge {
 
@@ -159,5 +159,23 @@ class PreparedTrial {
   std::optional<Sampler> sampler_;
   TrialOpponent opponent_;
 };
+
+// The uses of a trial that is prepared. Each fills in the report's verdict, and throws as
+// PreparedTrial does.
+
+/// A verified warm-up, paired samples until the interval is narrow enough, and what may be said of
+/// the times. `on_progress` may be empty.
+void measure(PreparedTrial& trial, const std::function<void(const Progress&)>& on_progress);
+/// The times of the candidate's steps, and of the baseline's.
+void profile(PreparedTrial& trial);
+/// Runs it on the draws of the request's seed, and receives what it wrote (judge/inspect.h).
+void look_at_outputs(PreparedTrial& trial);
+/// Holds its outputs to the CPU's reference, over each kind of contents of its memory.
+void look_at_values(PreparedTrial& trial);
+
+/// Finds the share of its time that a candidate that passed spends in kernels of its own, where
+/// others have a part in it, and names those; a module's by its process's word. A profile that
+/// fails leaves the share unset.
+void find_own_share(PreparedTrial& trial);
 
 }  // namespace kbench::judge

@@ -1,10 +1,9 @@
-#include "harness/measure/judge/profile.h"
-
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "harness/measure/judge/prepared_trial.h"
 #include "kbench/score.h"
 
 namespace kbench::judge {

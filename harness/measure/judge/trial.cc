@@ -3,9 +3,6 @@
 #include <chrono>
 #include <utility>
 
-#include "harness/measure/judge/look_closer.h"
-#include "harness/measure/judge/measure.h"
-#include "harness/measure/judge/profile.h"
 #include "kbench/error.h"
 
 namespace kbench::judge {
