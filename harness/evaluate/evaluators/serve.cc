@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -93,6 +94,8 @@ void ServeClient::cancel_all() {
     const std::lock_guard lock(shared_->mutex);
     for (const auto& [id, flight] : shared_->flights) jobs.push_back(flight.job);
   }
+  // The last ones first: as one that runs ends, none of them is begun in its place.
+  std::ranges::sort(jobs, std::greater());
   for (const uint64_t job : jobs) pool_.cancel(job);
 }
 
