@@ -51,7 +51,7 @@ struct EvaluateRequest {
   std::optional<int> profile_runs = {};       ///< time its steps, and the baseline's
   bool values_only = false;                   ///< hold it to the CPU's reference once
   bool looks_closer() const { return inspect_seed || profile_runs || values_only; }
-  bool progress = false;                      ///< "progress" lines are wanted
+  bool progress = false;  ///< "progress" lines are wanted
   /// Whether other requests wait, asked again and again: StillCompiling may then be the answer.
   std::function<bool()> others = {};
   /// The files of tasks of one's own, for the judge to know. to_json() writes the candidate's, or
