@@ -1,4 +1,4 @@
-// A pool of judges that are processes, on whatever device there is.
+// Tests of a Pool with two judge processes on one device of this machine.
 #include <gtest/gtest.h>
 #include <signal.h>
 

@@ -193,7 +193,7 @@ class JudgeClient::Conversation {
  public:
   enum class End {
     answered,  ///< the judge is ready for the next request
-    broken,    ///< it is in the middle of an answer that nobody waits for: it has to be ended
+    broken,    ///< its answer is not complete, and nobody reads the rest: its process is ended
     left,      ///< it has ended by itself, or does not answer that it is to stop
   };
 

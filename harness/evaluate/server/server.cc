@@ -57,10 +57,10 @@ class Connection {
     if (token != nullptr && *token != '\0') token_.emplace(options.token_env);
   }
 
-  /// `key`: of the experiment that it is about, by which a proxy can find the server that has it.
-  Reply get(const std::string& path, const std::string& key = {}, std::stop_token stop = {}) {
-    return send({.method = "GET", .url = models::with_path(url_, path), .headers = keyed(key)},
-                stop);
+  // `key`: of the experiment that it is about, by which a proxy can find the server that has it.
+
+  Reply get(const std::string& path) {
+    return send({.method = "GET", .url = models::with_path(url_, path)}, {});
   }
   Reply wait(const std::string& path, const std::string& key, const std::stop_token& stop) {
     const std::string url = models::with_path(url_, path) + "?wait=" + std::to_string(kPollSeconds);
@@ -82,7 +82,6 @@ class Connection {
 
  private:
   static std::vector<std::string> keyed(const std::string& key) {
-    if (key.empty()) return {};
     return {"Idempotency-Key: " + key};
   }
 

@@ -130,10 +130,9 @@ std::vector<NamedCandidate> named_candidates(const std::vector<std::string>& wor
   return candidates;
 }
 
-DType dtype_for(const CandidateSource& candidate, const SizeOptions& size) {
+DType dtype_for(const std::optional<Candidate>& candidate, const SizeOptions& size) {
   if (!size.dtype_name.empty()) return size.dtype();
-  const std::optional<Candidate> read = candidate_if_readable(candidate);
-  return read && read->dtypes.size() == 1 ? read->dtypes.front() : DType::f32;
+  return candidate && candidate->dtypes.size() == 1 ? candidate->dtypes.front() : DType::f32;
 }
 
 namespace {

@@ -27,7 +27,7 @@ std::vector<NamedCandidate> named_candidates(const std::vector<std::string>& wor
                                              const std::string& task = {});
 
 /// The type to run a candidate in: --dtype, else the one that it is written for, else f32.
-DType dtype_for(const CandidateSource& candidate, const SizeOptions& size);
+DType dtype_for(const std::optional<Candidate>& candidate, const SizeOptions& size);
 
 /// A candidate of a set, not judged yet.
 struct SetEntry {

@@ -62,14 +62,14 @@ int run_diagnose(const DiagnoseOptions& options) {
   Question& question = investigation.question;
   question = question_of(options.size, options.device, options.measure);
   question.candidate = options.candidate;
-  question.dtype = dtype_for(options.candidate, options.size);
+  const std::optional<Candidate> candidate = candidate_if_readable(options.candidate);
+  question.dtype = dtype_for(candidate, options.size);
   if (options.size.preset != "auto") options.size.fixed_preset();
   client::JudgeClient judge("", options.device.device, options.device.validate);
   Result result = judge.run({.question = question, .more = true});
   result.candidate = options.candidate;
   if (result.correct()) investigation.roofline = diagnose::roofline_of(options.device.device);
   const Evidence evidence = diagnose::investigate(judge, result, investigation);
-  const std::optional<Candidate> candidate = candidate_if_readable(options.candidate);
   const Feedback told = feedback(result, candidate ? &*candidate : nullptr, evidence);
   if (options.json) {
     const json document = {{"result", json::parse(to_json(result))},

@@ -57,46 +57,46 @@ std::string selected_task(const std::string& selection) {
   return chosen.size() == 1 ? to_string(chosen.front()->id) : "";
 }
 
-/// Null where the candidate cannot be read, or is for no task that is known: its judge says so.
-const Task* task_of(const CandidateSource& source) {
-  const std::optional<Candidate> candidate = candidate_if_readable(source);
-  return candidate ? lookup_task(candidate->task) : nullptr;
+/// A question about one candidate.
+struct Asked {
+  std::string name;  ///< the candidate's
+  Question question;
+  /// Null where the candidate cannot be read, or is for no task that is known: its judge says so.
+  const Task* task = nullptr;
+};
+
+/// Reads the candidate for its task and type.
+Asked ask(const NamedCandidate& candidate, Question asked, const RunOptions& options) {
+  const std::optional<Candidate> read = candidate_if_readable(candidate.source);
+  asked.candidate = candidate.source;
+  asked.dtype = dtype_for(read, options.size);
+  return {candidate.name, std::move(asked), read ? lookup_task(read->task) : nullptr};
 }
 
 /// Throws if the sizes are invalid, which is an error on the command line. Sizes that do not fit
 /// the device are a verdict.
-void check_sizes_of(const NamedCandidate& candidate, const RunOptions& options,
-                    const vulkan::DeviceSnapshot& device,
-                    const std::optional<RecordedTimes>& recorded) {
-  const Task* const task = task_of(candidate.source);
+void check_sizes_of(const Asked& asked, const RunOptions& options,
+                    const vulkan::DeviceSnapshot& device) {
+  if (asked.task == nullptr) return;
   SizeOptions size = options.size;
-  size.dtype_name = name_of(dtype_for(candidate.source, size));
-  if (task != nullptr) check_sizes({task}, size, device, recorded, /*must_fit=*/false);
-}
-
-Question question_about(const NamedCandidate& candidate, Question asked,
-                        const RunOptions& options) {
-  asked.candidate = candidate.source;
-  asked.dtype = dtype_for(candidate.source, options.size);
-  return asked;
+  size.dtype_name = name_of(asked.question.dtype);
+  check_sizes({asked.task}, size, device, asked.question.recorded, /*must_fit=*/false);
 }
 
 /// Throws if these are not two candidates of one task in one type.
-void require_comparable(const std::vector<NamedCandidate>& candidates, const RunOptions& options) {
+void require_comparable(const std::vector<Asked>& candidates) {
   if (candidates.size() != 2) {
     throw Error(ErrorCode::kInvalidArgument, "--compare takes two candidates, and these are " +
                                                  std::to_string(candidates.size()));
   }
-  const NamedCandidate &a = candidates[0], &b = candidates[1];
-  const Task* const first = task_of(a.source);
-  const Task* const second = task_of(b.source);
-  if (first != nullptr && second != nullptr && first != second) {
-    throw Error(ErrorCode::kInvalidArgument, shown(a.name) + " is for " + to_string(first->id) +
+  const Asked &a = candidates[0], &b = candidates[1];
+  if (a.task != nullptr && b.task != nullptr && a.task != b.task) {
+    throw Error(ErrorCode::kInvalidArgument, shown(a.name) + " is for " + to_string(a.task->id) +
                                                  " and " + shown(b.name) + " for " +
-                                                 to_string(second->id) +
+                                                 to_string(b.task->id) +
                                                  "; two candidates of one task can be compared");
   }
-  if (dtype_for(a.source, options.size) != dtype_for(b.source, options.size)) {
+  if (a.question.dtype != b.question.dtype) {
     throw Error(ErrorCode::kInvalidArgument,
                 shown(a.name) + " and " + shown(b.name) +
                     " are written for different types; two candidates in one can be compared");
@@ -145,19 +145,15 @@ std::string format_gain(const Comparison& both) {
 /// Judges candidates one after another, until all are done or the user stops it.
 class Run {
  public:
-  Run(const RunOptions& options, const Question& asked,
-      const std::vector<NamedCandidate>& candidates)
+  Run(const RunOptions& options, const std::vector<Asked>& candidates)
       : options_(options),
-        asked_(asked),
         candidates_(candidates),
         output_(options.output),
         progress_(stderr, candidates.size()) {}
 
   void judge_on(std::vector<std::unique_ptr<Evaluator>> evaluators, const std::stop_token& stop) {
     std::vector<NamedQuestion> questions;
-    for (const NamedCandidate& each : candidates_) {
-      questions.push_back({each.name, question_about(each, asked_, options_)});
-    }
+    for (const Asked& each : candidates_) questions.push_back({each.name, each.question});
     const auto on_result = [this](size_t i, Result result) { keep(i, std::move(result)); };
     judge_all(std::move(evaluators), std::move(questions), progress_, on_result, stop,
               OnStop::cancel);
@@ -187,8 +183,7 @@ class Run {
   }
 
   const RunOptions& options_;
-  const Question& asked_;  ///< of each candidate
-  const std::vector<NamedCandidate>& candidates_;
+  const std::vector<Asked>& candidates_;
   OutputFile output_;
   Progress progress_;
   std::map<size_t, Result> results_;
@@ -293,8 +288,9 @@ class Watch {
   std::optional<Result> before;
   for (;;) {
     try {
-      check_sizes_of(candidate, options, opened.snapshots.front(), asked.recorded);
-      const Result result = judge.evaluate(question_about(candidate, asked, options));
+      const Asked now = ask(candidate, asked, options);
+      check_sizes_of(now, options, opened.snapshots.front());
+      const Result result = judge.evaluate(now.question);
       say(options.check ? format_check(result, candidate.name)
                         : format_result(result, candidate.name));
       if (result.correct() && before)
@@ -346,7 +342,9 @@ int run_run(const RunOptions& options) {
   if (options.fail_under) asked.plan.thresholds = {*options.fail_under};
   const std::string task = selected_task(options.task);
   const std::vector<NamedCandidate> candidates = named_candidates(options.candidates, task);
-  if (options.compare) require_comparable(candidates, options);
+  std::vector<Asked> questions;
+  for (const NamedCandidate& each : candidates) questions.push_back(ask(each, asked, options));
+  if (options.compare) require_comparable(questions);
   if (options.watch && (candidates.size() > 1 || options.candidates.front() == "-")) {
     throw Error(ErrorCode::kInvalidArgument, "--watch takes one candidate, in a file");
   }
@@ -354,13 +352,11 @@ int run_run(const RunOptions& options) {
   const vulkan::DeviceSnapshot device = opened.snapshots.front();
   if (options.size.preset != "auto") options.size.fixed_preset();
   if (options.watch) watch(options, asked, task, candidates.front(), std::move(opened));
-  for (const NamedCandidate& candidate : candidates) {
-    check_sizes_of(candidate, options, device, asked.recorded);
-  }
+  for (const Asked& each : questions) check_sizes_of(each, options, device);
   if (asked.recorded) {
     std::fputs(recorded_notice(*asked.recorded, device.name).c_str(), stderr);
   }
-  Run run(options, asked, candidates);
+  Run run(options, questions);
   int signal = 0;
   {
     const StopSignals signals([](int) {});

@@ -67,14 +67,15 @@ constexpr char kBadRequest[] = "malformed request between kbench and its judge";
 
 std::string to_json(const EvaluateRequest& request) {
   json value = json_of<json>(request);
-  const std::string& sent = request.question.candidate.task_file;
-  value["task_files"] = sent.empty() ? own_task_files() : std::vector{sent};
+  if (request.question.candidate.task_file.empty()) value["task_files"] = own_task_files();
   return json_text(value);
 }
 
 EvaluateRequest request_from_json(const std::string& line) {
   constexpr int kMostRuns = 1000;
   auto request = value_of_line<EvaluateRequest>(line, kBadRequest);
+  const std::string& sent = request.question.candidate.task_file;
+  if (!sent.empty()) request.task_files = {sent};
   if (request.profile_runs && (*request.profile_runs < 1 || *request.profile_runs > kMostRuns)) {
     throw Error(ErrorCode::kParse, std::string(kBadRequest) + ": profile_runs out of range");
   }
