@@ -121,8 +121,11 @@ class ModuleExtensions : public ModuleBuilds {
   void SetUp() override {
     ModuleBuilds::SetUp();
     if (IsSkipped()) return;
-    if (!std::filesystem::exists("/usr/include/torch/extension.h")) {
-      GTEST_SKIP() << "needs PyTorch's headers (Debian: libtorch-dev)";
+    for (const auto& [header, package] : {std::pair("torch/extension.h", "libtorch-dev"),
+                                          std::pair("pybind11/pybind11.h", "pybind11-dev")}) {
+      if (!std::filesystem::exists(std::string("/usr/include/") + header)) {
+        GTEST_SKIP() << "needs " << header << " (Debian: " << package << ")";
+      }
     }
     static testing_support::ScratchFolder cache;  // kbench's library is made once for all tests.
     setenv("KBENCH_CACHE", cache.path("kbench").c_str(), 1);

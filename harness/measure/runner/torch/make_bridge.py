@@ -24,6 +24,9 @@ def made(request):
         return {"missing": str(error)}
     if not any(os.path.exists(os.path.join(each, "ATen", "ATen.h")) for each in folders):
         return {"missing": "PyTorch's headers are not there (Debian: libtorch-dev)"}
+    if not any(os.path.exists(os.path.join(each, "pybind11", "pybind11.h"))
+               for each in (*folders, "/usr/include", "/usr/local/include")):  # fmt: skip
+        return {"missing": "pybind11's headers are not there (Debian: pybind11-dev)"}
     if not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")):
         return {"missing": "Python's headers are not there (Debian: python3-dev)"}
     folders.append(sysconfig.get_path("include"))
