@@ -101,8 +101,8 @@ class CallSampling {
   bool done() const;
 
   int count() const { return several_.count() + static_cast<int>(alone_.size()); }
-  /// Whether a call by itself takes longer than one of several, beyond what the samples and
-  /// lone_call_room() leave open.
+  /// Whether a call by itself takes longer than one of several, beyond lone_call_room() and what
+  /// the samples leave open: where it does not, that is found in one trial of 1,500.
   bool lower_alone() const;
   /// The values that count. Need at least one pair of runs of several calls.
   Interval speedup() const;
@@ -115,6 +115,7 @@ class CallSampling {
 
  private:
   bool enough_alone() const;
+  std::vector<double> alone_pairs_ns() const;
   double room(double call_ns) const { return lone_call_room(call_ns, twin_); }
 
   int calls_;
