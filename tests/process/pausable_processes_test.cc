@@ -71,6 +71,18 @@ TEST(PausableProcesses, StandStillFromPauseToResume) {
   }
 }
 
+TEST(PausableProcesses, StandStillUntilTheOuterOfTwoScopesEnds) {
+  Counter one;
+  PausableProcesses pausable;
+  const auto entry = pausable.add(one.id());
+  {
+    const PausedScope outer(pausable);
+    { const PausedScope inner(pausable); }
+    EXPECT_TRUE(one.stands_still());
+  }
+  EXPECT_TRUE(one.moves());
+}
+
 TEST(PausableProcesses, OneAddedWhilePausedStopsAndOneRemovedRuns) {
   Counter early, late;
   PausableProcesses pausable;

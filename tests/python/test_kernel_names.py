@@ -35,13 +35,15 @@ class Driver:
         def call(*arguments):
             if name == self.fails:
                 return 1
-            getattr(self, "do_" + name)(*(getattr(each, "_obj", each) for each in arguments))
-            return 0
+            given = (getattr(each, "_obj", each) for each in arguments)
+            return getattr(self, "do_" + name)(*given) or 0
 
         return call
 
     def do_cuGraphGetNodes(self, graph, nodes, count):
         if nodes is not None:
+            if len(nodes) == 0:
+                return 1  # As CUDA 13 does.
             nodes[:] = list(self.nodes)
         count.value = len(self.nodes)
 

@@ -266,7 +266,7 @@ void PausableProcesses::Entry::remove() {
   PausableProcesses* const of = std::exchange(of_, nullptr);
   if (of == nullptr) return;
   const std::lock_guard lock(of->mutex_);
-  if (of->paused_) send(*which_, SIGCONT);
+  if (of->paused_ > 0) send(*which_, SIGCONT);
   of->children_.erase(which_);
 }
 
@@ -275,7 +275,7 @@ PausableProcesses::Entry PausableProcesses::add(pid_t child) {
   UniqueFd handle(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
   if (!handle.open()) return entry;  // It has ended, or the kernel is older than 5.3.
   const std::lock_guard lock(mutex_);
-  if (paused_) send(handle, SIGSTOP);
+  if (paused_ > 0) send(handle, SIGSTOP);
   entry.which_ = children_.insert(children_.end(), std::move(handle));
   entry.of_ = this;
   return entry;
@@ -283,7 +283,7 @@ PausableProcesses::Entry PausableProcesses::add(pid_t child) {
 
 void PausableProcesses::pause() {
   const std::lock_guard lock(mutex_);
-  paused_ = true;
+  if (paused_++ > 0) return;
   for (const UniqueFd& child : children_) send(child, SIGSTOP);
   const auto end = Clock::now() + kStopPatience;
   for (const UniqueFd& child : children_) {
@@ -293,7 +293,7 @@ void PausableProcesses::pause() {
 
 void PausableProcesses::resume() {
   const std::lock_guard lock(mutex_);
-  paused_ = false;
+  if (--paused_ > 0) return;
   for (const UniqueFd& child : children_) send(child, SIGCONT);
 }
 

@@ -127,15 +127,16 @@ class PausableProcesses {
   /// Stops all of them and waits for it, for 0.7 ms at most: one that is inside a longer system
   /// call stops at its end. Work that they have submitted to a device goes on.
   void pause();
+  /// Once for each pause(): the last one lets them go on.
   void resume();
 
  private:
   std::mutex mutex_;
   std::list<UniqueFd> children_;  ///< pidfds
-  bool paused_ = false;
+  int paused_ = 0;  ///< how many scopes want them to stand still
 };
 
-/// Pauses them during a scope.
+/// Pauses them during a scope, which may lie in another.
 class PausedScope {
  public:
   explicit PausedScope(PausableProcesses& pausable) : pausable_(pausable) { pausable_.pause(); }

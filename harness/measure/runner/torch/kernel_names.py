@@ -68,6 +68,8 @@ class GraphKernels(CudaDriver):
         """Its nodes, each after those that it waits for."""
         count = ctypes.c_size_t()
         self.call("cuGraphGetNodes", graph, None, ctypes.byref(count))
+        if count.value == 0:
+            return []
         nodes = (ctypes.c_void_p * count.value)()
         self.call("cuGraphGetNodes", graph, nodes, ctypes.byref(count))
         before = {node: self.waits_for(node, count.value) for node in nodes}
