@@ -133,7 +133,7 @@ class PausableProcesses {
  private:
   std::mutex mutex_;
   std::list<UniqueFd> children_;  ///< pidfds
-  int paused_ = 0;  ///< how many scopes want them to stand still
+  int paused_ = 0;                ///< how many scopes want them to stand still
 };
 
 /// Pauses them during a scope, which may lie in another.
