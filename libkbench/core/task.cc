@@ -47,13 +47,6 @@ std::optional<Selection> read_selection(std::string_view item) {
   return result;
 }
 
-Selection parse_selection(std::string_view item) {
-  if (const auto selection = read_selection(item)) return *selection;
-  throw Error(ErrorCode::kInvalidArgument,
-              "'" + std::string(item) +
-                  "' is not a task: write level1/19 or 1/19 (1/* for a level, 1/1-9 for a range)");
-}
-
 constexpr size_t kNamed = 8;
 
 /// Letters and digits in lower case, one "_" for what stands between them: "Conv 2D (ReLU)" and
@@ -149,12 +142,13 @@ TaskId parse_task_id(std::string_view text) {
     const Task* const known = lookup_own_task(named);
     return known != nullptr ? known->id : named;
   }
-  const Selection item = parse_selection(text);
-  if (item.whole_level || item.first != item.last) {
+  const std::optional<Selection> item = read_selection(text);
+  if (!item) return task_of_name(text).id;
+  if (item->whole_level || item->first != item->last) {
     throw Error(ErrorCode::kInvalidArgument,
                 "'" + std::string(text) + "' names several tasks; write one, as in level1/19");
   }
-  return {item.level, item.first};
+  return {item->level, item->first};
 }
 
 const Task* lookup_task(const TaskId& id, std::span<const Task> suite) {
@@ -185,7 +179,8 @@ const Task& named_task(std::string_view text, std::span<const Task> suite) {
   return item ? find_task(parse_task_id(text), suite) : task_of_name(text, suite);
 }
 
-std::vector<const Task*> select_tasks(std::string_view selection, std::span<const Task> suite) {
+std::vector<const Task*> select_tasks(std::string_view selection, std::span<const Task> suite,
+                                      Names names) {
   std::set<const Task*> chosen;
   while (!selection.empty()) {
     const size_t comma = std::min(selection.find(','), selection.size());
@@ -201,7 +196,10 @@ std::vector<const Task*> select_tasks(std::string_view selection, std::span<cons
         known = true;
       }
     } else if (!item) {
-      chosen.insert(&named_task(text, suite));
+      std::vector<const Task*> found;
+      if (names == Names::of_all) found = tasks_of_name(text, suite);
+      if (found.empty()) found = {&named_task(text, suite)};
+      chosen.insert(found.begin(), found.end());
     }
     for (const Task& task : suite) {
       if (item && item->contains(task.id)) {
@@ -220,41 +218,61 @@ std::vector<const Task*> select_tasks(std::string_view selection, std::span<cons
   return result;
 }
 
-const Task& task_of_name(std::string_view text, std::span<const Task> suite) {
-  std::string_view rest = text;
-  const int level = take_level(rest);
-  if (rest.ends_with(".py")) rest.remove_suffix(3);
-  std::string name = plain(rest);
-  // "1/1-" is a range that was not finished, and no name.
-  const bool has_letters = name.find_first_not_of("0123456789_") != name.npos;
-  if (!has_letters && name != rest) name.clear();
-  const auto in_level = [&](const Task& task) { return level == 0 || task.id.level == level; };
-  std::vector<const Task*> found;
-  if (!name.empty()) {
-    found = where(suite, [&](const Task& task) {
-      return in_level(task) &&
-             (plain(task.name) == name || std::to_string(task.id.number) == name ||
-              std::to_string(task.id.number) + "_" + plain(task.name) == name);
-    });
-    if (found.empty()) {
-      found = where(suite, [&](const Task& task) {
-        return in_level(task) && plain(task.name).find(name) != std::string::npos;
-      });
-    }
+namespace {
+
+/// A name's parts: its level, 0 where it says none, and the rest as plain() has it.
+struct Name {
+  int level = 0;
+  std::string rest;
+  explicit Name(std::string_view text) : level(take_level(text)) {
+    if (text.ends_with(".py")) text.remove_suffix(3);
+    rest = plain(text);
+    // "1/1-" is a range that was not finished, and no name.
+    const bool has_letters = rest.find_first_not_of("0123456789_") != rest.npos;
+    if (!has_letters && rest != text) rest.clear();
   }
+  bool in_level(const Task& task) const { return level == 0 || task.id.level == level; }
+};
+
+}  // namespace
+
+std::vector<const Task*> tasks_of_name(std::string_view text, std::span<const Task> suite) {
+  const Name name(text);
+  if (name.rest.empty()) return {};
+  const auto found = [&](auto fits) {
+    return where(suite, [&](const Task& task) {
+      return name.in_level(task) && fits(std::to_string(task.id.number), plain(task.name));
+    });
+  };
+  const std::string& rest = name.rest;
+  using Tasks = std::vector<const Task*>;
+  const Tasks same = found([&](const std::string& number, const std::string& known) {
+    return known == rest || number == rest || number + "_" + known == rest;
+  });
+  if (!same.empty()) return same;
+  const Tasks begun =
+      found([&](const auto&, const std::string& known) { return known.starts_with(rest); });
+  if (begun.size() == 1) return begun;
+  return found(
+      [&](const auto&, const std::string& known) { return known.find(rest) != known.npos; });
+}
+
+const Task& task_of_name(std::string_view text, std::span<const Task> suite) {
+  const std::vector<const Task*> found = tasks_of_name(text, suite);
   if (found.size() == 1) return *found.front();
   if (found.size() > 1) {
     throw Error(ErrorCode::kInvalidArgument, "'" + shown(text) + "' can be " +
                                                  std::to_string(found.size()) +
                                                  " tasks: " + listed(found));
   }
+  const Name name(text);
   std::vector<std::string> names;
   for (const Task& task : suite) {
-    if (in_level(task)) names.push_back(plain(task.name));
+    if (name.in_level(task)) names.push_back(plain(task.name));
   }
   throw Error(
       ErrorCode::kNotFound,
-      "'" + shown(text) + "' is not a task" + suggestion(name, names) +
+      "'" + shown(text) + "' is not a task" + suggestion(name.rest, names) +
           "; write level1/19, 1/19 or a name (`kbench list`), 1/* for a level, 1/1-9 for a range");
 }
 

@@ -103,7 +103,7 @@ TaskSet TaskSet::from_path(const std::string& path) {
   return set;
 }
 
-std::vector<const Task*> select_tasks_and_files(std::string_view selection) {
+std::vector<const Task*> select_tasks_and_files(std::string_view selection, Names names) {
   std::vector<const Task*> chosen;
   std::string others;
   while (!selection.empty()) {
@@ -118,7 +118,7 @@ std::vector<const Task*> select_tasks_and_files(std::string_view selection) {
     selection.remove_prefix(std::min(comma + 1, selection.size()));
   }
   if (others.empty() && !chosen.empty()) return chosen;
-  const std::vector<const Task*> more = select_tasks(others);
+  const std::vector<const Task*> more = select_tasks(others, tasks(), names);
   chosen.insert(chosen.end(), more.begin(), more.end());
   return chosen;
 }

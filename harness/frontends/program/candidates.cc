@@ -17,6 +17,7 @@
 #include "kbench/candidate_limits.h"
 #include "kbench/error.h"
 #include "kbench/task.h"
+#include "kbench/task_file.h"
 #include "kbench/version.h"
 #include "libkbench/base/files.h"
 #include "libkbench/candidate/files.h"
@@ -89,17 +90,71 @@ CandidateSource with_task(const std::string& path, std::string text, const std::
   return source;
 }
 
+/// The task that a ModelNew file's name is KernelBench's name of; empty where it is none's.
+std::string task_of_file_name(const std::string& path) {
+  try {
+    return to_string(named_task(fs::path(path).filename().string()).id);
+  } catch (const Error&) {
+    return "";
+  }
+}
+
 /// A candidate on disk; a ModelNew file that does not say which task it is for is for `task`, or
-/// for the task that its name is KernelBench's file name of.
-CandidateSource source_of(const std::string& path, const std::string& task) {
+/// for the task that its name is KernelBench's file name of. One of a folder that is for none is
+/// refused by its judge, as the others may be right.
+CandidateSource source_of(const std::string& path, const std::string& task, bool of_folder) {
   if (!is_model_file(path)) return path;
   std::string text = read_file(path);
   if (stated_task(text, path)) return path;
-  const std::string meant = task.empty() ? fs::path(path).filename().string() : task;
-  return with_task(path, std::move(text), to_string(named_task(meant).id));
+  const std::string meant = task.empty() ? task_of_file_name(path) : task;
+  if (!meant.empty()) return with_task(path, std::move(text), meant);
+  if (of_folder) return path;
+  throw Error(ErrorCode::kInvalidArgument,
+              "'" + shown(path) +
+                  "' does not say which task it is for: write a line '# task: level1/19' in it, "
+                  "call it as KernelBench does (19_ReLU.py), or give --task");
 }
 
 }  // namespace
+
+void CandidateTasks::add_to(Command app) {
+  app.in_group("Tasks").add_option(
+      "--task,--tasks TASK,...", selection_,
+      "The task of a ModelNew that names none: level1/19, or its name; files of tasks of your own, "
+      "or folders of them, that candidates are of");
+}
+
+void CandidateTasks::read() {
+  if (given()) named_ = select_tasks_and_files(selection_);
+}
+
+std::string CandidateTasks::of_unnamed() const {
+  return named_.size() == 1 ? to_string(named_.front()->id) : "";
+}
+
+/// Files make tasks known beside those that candidates may be of.
+void CandidateTasks::expect(const Task* task, const std::string& candidate) const {
+  const bool all_named =
+      given() && std::ranges::all_of(named_, [](const Task* each) { return each->id.own.empty(); });
+  if (!all_named || task == nullptr || std::ranges::count(named_, task) > 0) return;
+  throw Error(ErrorCode::kInvalidArgument, shown(candidate) + " is for " + to_string(task->id) +
+                                               ", which --task " + shown(selection_) +
+                                               " does not name");
+}
+
+NamedCandidate one_candidate(const std::string& word, const std::string& task) {
+  constexpr size_t kNamed = 5;
+  std::vector<NamedCandidate> found = named_candidates({word}, task);
+  if (found.size() == 1) return std::move(found.front());
+  std::string names;
+  for (size_t i = 0; i < std::min(found.size(), kNamed); ++i) {
+    names += (i > 0 ? ", " : "") + shown(found[i].name);
+  }
+  if (found.size() > kNamed) names += " and " + std::to_string(found.size() - kNamed) + " more";
+  throw Error(ErrorCode::kInvalidArgument, "'" + shown(word) + "' holds " +
+                                               std::to_string(found.size()) +
+                                               " candidates; name one of " + names);
+}
 
 std::vector<NamedCandidate> named_candidates(const std::vector<std::string>& words,
                                              const std::string& task) {
@@ -123,7 +178,7 @@ std::vector<NamedCandidate> named_candidates(const std::vector<std::string>& wor
     const std::string author =
         fs::is_directory(word) ? word : fs::path(word).parent_path().string();
     for (const std::string& file : files) {
-      candidates.push_back({source_of(file, task), file});
+      candidates.push_back({source_of(file, task, fs::is_directory(word)), file});
       candidates.back().source.author = author.empty() ? "." : author;
     }
   }

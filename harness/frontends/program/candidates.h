@@ -19,12 +19,32 @@ struct NamedCandidate {
   std::string name;  ///< as shown in messages and results
 };
 
+/// --task and --tasks of a verb that judges candidates.
+class CandidateTasks {
+ public:
+  void add_to(Command app);
+  bool given() const { return !selection_.empty(); }
+  /// Makes the tasks of its files known, and remembers which tasks it names. Throws Error.
+  void read();
+  /// That of a ModelNew that names none; empty where not one task is named.
+  std::string of_unnamed() const;
+  /// Throws Error where the candidate is of another task than those that are named. Null: unknown.
+  void expect(const Task* task, const std::string& candidate) const;
+
+ private:
+  std::string selection_;
+  std::vector<const Task*> named_;
+};
+
 /// The candidates that arguments name: YAML files, Python files with a ModelNew, folders (every
 /// candidate below them), and at most once "-", standard input. A ModelNew that names no task is
 /// for `task`. Candidates of one folder argument, or of files in one folder, have one author.
 /// Throws Error if a path does not exist, is no manifest or contains none.
 std::vector<NamedCandidate> named_candidates(const std::vector<std::string>& words,
                                              const std::string& task = {});
+/// The one that a word names: a file, or a folder that holds one. Throws Error, naming the files of
+/// a folder that holds several.
+NamedCandidate one_candidate(const std::string& word, const std::string& task = {});
 
 /// The type to run a candidate in: --dtype, else the one that it is written for, else f32.
 DType dtype_for(const std::optional<Candidate>& candidate, const SizeOptions& size);

@@ -118,12 +118,12 @@ const Task& task_argument(const std::string& text) {
               text + " has " + std::to_string(tasks.size()) + " tasks; name one file");
 }
 
-std::vector<const Task*> TaskOptions::select() const {
+std::vector<const Task*> TaskOptions::select(Names names) const {
   std::vector<const Task*> chosen;
   if (selection.empty()) {
     for (const Task& task : tasks()) chosen.push_back(&task);
   } else {
-    chosen = select_tasks_and_files(selection);
+    chosen = select_tasks_and_files(selection, names);
   }
   if (levels.empty()) return chosen;
   std::set<int> wanted;

@@ -30,7 +30,7 @@ struct TaskOptions {
   bool given() const { return !levels.empty() || !selection.empty(); }
   /// All tasks if none are given. Throws Error if a level or an item has no task, or both together
   /// leave none.
-  std::vector<const Task*> select() const;
+  std::vector<const Task*> select(Names names = Names::of_one) const;
 };
 
 /// The task that a word names, or that is in the file it is the path of. Throws as named_task() and

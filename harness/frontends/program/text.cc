@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "harness/frontends/program/terminal.h"
@@ -33,18 +33,25 @@ std::string scaled(double value, const char* unit) {
 }
 
 constexpr size_t kBetweenColumns = 2;
-constexpr size_t kNarrowestColumn = 12;  ///< narrower columns are not cut
+constexpr size_t kNarrowestColumn = 12;  ///< narrower columns are not wrapped
 
-std::string cut(std::string cell, size_t width) {
-  if (cell.size() <= width) return cell;
-  size_t end = width - 3;
-  while (end > 0 && (static_cast<unsigned char>(cell[end]) & 0xc0) == 0x80) --end;
-  return cell.substr(0, end) + "...";
+/// The cell in lines of at most `width` bytes, broken behind a space or '_' where there is one.
+std::vector<std::string> wrapped(std::string_view cell, size_t width) {
+  std::vector<std::string> lines;
+  while (cell.size() > width) {
+    size_t end = cell.find_last_of(" _", width - 1);
+    end = end == cell.npos || end == 0 ? width : end + 1;
+    while (end > 1 && (static_cast<unsigned char>(cell[end]) & 0xc0) == 0x80) --end;
+    lines.emplace_back(cell.substr(0, end));
+    cell.remove_prefix(end);
+  }
+  lines.emplace_back(cell);
+  return lines;
 }
 
-/// The rows with the cells of the widest columns cut, until lines have at most `width` characters,
-/// if that is possible.
-std::vector<std::vector<std::string>> fitted(std::vector<std::vector<std::string>> rows,
+/// The rows with the cells of the widest columns wrapped, until lines have at most `width`
+/// characters, if that is possible.
+std::vector<std::vector<std::string>> fitted(const std::vector<std::vector<std::string>>& rows,
                                              size_t width) {
   std::vector<size_t> widths;
   for (const auto& row : rows) {
@@ -60,10 +67,17 @@ std::vector<std::vector<std::string>> fitted(std::vector<std::vector<std::string
     --widest;
     --total;
   }
-  for (auto& row : rows) {
-    for (size_t i = 0; i < row.size(); ++i) row[i] = cut(std::move(row[i]), widths[i]);
+  std::vector<std::vector<std::string>> lines;
+  for (const auto& row : rows) {
+    const size_t first = lines.size();
+    for (size_t i = 0; i < row.size(); ++i) {
+      const std::vector<std::string> cell = wrapped(row[i], widths[i]);
+      lines.resize(std::max(lines.size(), first + cell.size()),
+                   std::vector<std::string>(row.size()));
+      for (size_t line = 0; line < cell.size(); ++line) lines[first + line][i] = cell[line];
+    }
   }
-  return rows;
+  return lines;
 }
 
 }  // namespace
@@ -119,11 +133,7 @@ std::string software_warning(const std::string& device) {
 
 std::string format_table(const std::vector<std::vector<std::string>>& rows) {
   const size_t width = terminal_width(stdout);
-  if (width == 0) return text_table(rows, Side::left);
-  std::istringstream lines(text_table(fitted(rows, width), Side::left));
-  std::string text;
-  for (std::string line; std::getline(lines, line);) text += cut(std::move(line), width) + "\n";
-  return text;
+  return text_table(width == 0 ? rows : fitted(rows, width), Side::left);
 }
 
 }  // namespace kbench::program

@@ -29,6 +29,7 @@ using nlohmann::json;
 
 struct DiagnoseOptions {
   std::string candidate;
+  CandidateTasks tasks;
   SizeOptions size;
   DeviceOptions device;
   MeasureOptions measure;
@@ -57,17 +58,20 @@ json evidence_json(const Evidence& evidence) {
   return value;
 }
 
-int run_diagnose(const DiagnoseOptions& options) {
+int run_diagnose(DiagnoseOptions& options) {
   diagnose::InvestigateOptions investigation;
   Question& question = investigation.question;
   question = question_of(options.size, options.device, options.measure);
-  question.candidate = options.candidate;
-  const std::optional<Candidate> candidate = candidate_if_readable(options.candidate);
+  options.tasks.read();
+  const NamedCandidate named = one_candidate(options.candidate, options.tasks.of_unnamed());
+  question.candidate = named.source;
+  const std::optional<Candidate> candidate = candidate_if_readable(named.source);
+  if (candidate) options.tasks.expect(lookup_task(candidate->task), named.name);
   question.dtype = dtype_for(candidate, options.size);
   if (options.size.preset != "auto") options.size.fixed_preset();
   client::JudgeClient judge("", options.device.device, options.device.validate);
   Result result = judge.run({.question = question, .more = true});
-  result.candidate = options.candidate;
+  result.candidate = named.name;
   if (result.correct()) investigation.roofline = diagnose::roofline_of(options.device.device);
   const Evidence evidence = diagnose::investigate(judge, result, investigation);
   const Feedback told = feedback(result, candidate ? &*candidate : nullptr, evidence);
@@ -94,9 +98,13 @@ Verb add_diagnose(Command program) {
       "would be told. Exit code 1 when it does not pass.",
       "  kbench diagnose my/relu.yaml\n"
       "  kbench diagnose my/relu.yaml --preset smoke --device cpu --json");
-  app.add_option("CANDIDATE", options->candidate, "A YAML file, or a folder with candidate.yaml",
-                 readable())
+  app.add_option(
+         "CANDIDATE", options->candidate,
+         "A YAML file, a Python file with a ModelNew, a folder with one of them, or - for one on "
+         "standard input",
+         readable_or_dash())
       .required();
+  options->tasks.add_to(app);
   options->size.add_to(app, /*with_auto=*/true);
   options->device.add_to(app);
   options->measure.add_to(app);

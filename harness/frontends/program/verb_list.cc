@@ -37,20 +37,19 @@ std::string algebra_mark(const TaskAt& at) {
 }
 
 int run_list(const ListOptions& options) {
-  auto tasks = options.tasks.select();
+  auto tasks = options.tasks.select(Names::of_all);
   leave_out_undefined(tasks, options.size.dtype());
   const Preset preset = options.size.fixed_preset();
   const Variables overrides = options.size.overrides();
   nlohmann::ordered_json document = nlohmann::ordered_json::array();
   std::vector<std::vector<std::string>> rows = {
-      {"task", "name", "family", "FLOPs", "bytes", "FLOP/byte", "certified", "algebra"}};
+      {"task", "name", "FLOPs", "bytes", "FLOP/byte", "certified"}};
   for (const Task* task : tasks) {
     const TaskAt at = options.size.at(*task);
     const auto graph = build_graph(at);
     const double flops = graph->flops(), bytes = graph->least_bytes();
     const double intensity = bytes > 0 ? flops / bytes : 0;
     const std::string certified(certification(at));
-    const std::string algebra = algebra_mark(at);
     if (options.json) {
       document.push_back({{"task", to_string(task->id)},
                           {"level", task->id.level},
@@ -64,10 +63,10 @@ int run_list(const ListOptions& options) {
                           {"least_bytes", bytes},
                           {"intensity", intensity},
                           {"certified", certified},
-                          {"algebra", algebra}});
+                          {"algebra", algebra_mark(at)}});
     } else {
-      rows.push_back({to_string(task->id), task->name, task->family, format_flops(flops),
-                      format_bytes(bytes), format_intensity(intensity), certified, algebra});
+      rows.push_back({to_string(task->id), task->name, format_flops(flops), format_bytes(bytes),
+                      format_intensity(intensity), certified});
     }
   }
   std::string text = options.json ? json_text(document, 2) + "\n" : format_table(rows);
@@ -90,11 +89,14 @@ int run_list(const ListOptions& options) {
 Verb add_list(Command program) {
   auto options = std::make_shared<ListOptions>();
   const Command app =
-      program.add_verb("list", "The tasks: names, families, FLOPs, bytes",
+      program.add_verb("list", "The tasks: names, FLOPs, bytes",
                        "Lists the tasks with what they cost at a preset: floating-point operations "
                        "(a multiply-add is two), the least bytes that have to be moved (inputs, "
-                       "parameters, constants and outputs once), and the ratio of the two.",
+                       "parameters, constants and outputs once), and the ratio of the two. A name "
+                       "that several tasks have in "
+                       "part lists all of them.",
                        "  kbench list\n"
+                       "  kbench list --task gemm\n"
                        "  kbench list --level 2 --preset smoke\n"
                        "  kbench list --task 1/1-30 --json");
   options->tasks.add_to(app);

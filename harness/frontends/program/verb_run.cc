@@ -31,7 +31,6 @@
 #include "kbench/evaluate.h"
 #include "kbench/score.h"
 #include "kbench/task.h"
-#include "kbench/task_file.h"
 #include "libkbench/base/files.h"
 #include "libkbench/base/text.h"
 
@@ -40,7 +39,7 @@ namespace {
 
 struct RunOptions {
   std::vector<std::string> candidates;
-  std::string task;
+  CandidateTasks tasks;
   SizeOptions size;
   DeviceOptions device;
   MeasureOptions measure;
@@ -48,14 +47,6 @@ struct RunOptions {
   std::string output;
   bool check = false, compare = false, watch = false, confirm = false, json = false;
 };
-
-/// Makes the tasks of the files in a selection known. Returns the task of a ModelNew that names
-/// none: the selected one, where it is one.
-std::string selected_task(const std::string& selection) {
-  if (selection.empty()) return "";
-  const std::vector<const Task*> chosen = select_tasks_and_files(selection);
-  return chosen.size() == 1 ? to_string(chosen.front()->id) : "";
-}
 
 /// A question about one candidate.
 struct Asked {
@@ -313,11 +304,11 @@ class Watch {
   }
 }
 
-int run_run(const RunOptions& options) {
+int run_run(RunOptions& options) {
   const auto run_given = std::ranges::find_if(options.candidates, is_run);
   if (run_given != options.candidates.end()) {
     if (options.candidates.size() > 1 || options.check || options.compare || options.watch ||
-        options.fail_under || !options.output.empty() || !options.task.empty()) {
+        options.fail_under || !options.output.empty() || options.tasks.given()) {
       throw Error(
           ErrorCode::kInvalidArgument,
           shown(*run_given) +
@@ -340,10 +331,14 @@ int run_run(const RunOptions& options) {
   Question asked = question_of(options.size, options.device, options.measure);
   asked.check = options.check;
   if (options.fail_under) asked.plan.thresholds = {*options.fail_under};
-  const std::string task = selected_task(options.task);
+  options.tasks.read();
+  const std::string task = options.tasks.of_unnamed();
   const std::vector<NamedCandidate> candidates = named_candidates(options.candidates, task);
   std::vector<Asked> questions;
-  for (const NamedCandidate& each : candidates) questions.push_back(ask(each, asked, options));
+  for (const NamedCandidate& each : candidates) {
+    questions.push_back(ask(each, asked, options));
+    options.tasks.expect(questions.back().task, each.name);
+  }
   if (options.compare) require_comparable(questions);
   if (options.watch && (candidates.size() > 1 || options.candidates.front() == "-")) {
     throw Error(ErrorCode::kInvalidArgument, "--watch takes one candidate, in a file");
@@ -423,9 +418,7 @@ Verb add_run(Command program) {
                  "input; or a run's folder",
                  readable_or_dash())
       .required();
-  app.add_option("--task,--tasks TASK,...", options->task,
-                 "The task of a ModelNew that names none: level1/19, or its name; files of tasks "
-                 "of your own, or folders of them, that candidates are of");
+  options->tasks.add_to(app);
   const Command how = app.in_group("How");
   const Option check = how.add_flag(
       "--check", options->check,

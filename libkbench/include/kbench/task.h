@@ -30,8 +30,8 @@ struct TaskId {
   uint32_t draw_word() const;
 };
 std::string to_string(const TaskId& id);  ///< "level1/19", "my/mlp"
-/// "level1/19", "1/19" or the name of a task of one's own, with the meaning of the file of that
-/// name that was added last; throws kInvalidArgument.
+/// "level1/19", "1/19", a name as named_task() takes it, or the name of a task of one's own, with
+/// the meaning of the file of that name that was added last; throws kInvalidArgument, kNotFound.
 TaskId parse_task_id(std::string_view text);
 /// Whether the text can name a task of one's own: two words of letters, digits, '_', '-' and '.'
 /// with a '/' between, the first of which begins with a letter and is no level's.
@@ -128,14 +128,18 @@ const Task* lookup_task(const TaskId& id, std::span<const Task> suite = tasks())
 const Task& find_task(const TaskId& id, std::span<const Task> suite = tasks());
 /// The task that a person means: "level1/19" or "1/19"; its name, "relu" or "level1/ReLU"; the name
 /// of KernelBench's file, "19_ReLU.py". Case does not count, nor which signs part the words. Where
-/// no name is the text, one that holds it will do if there is only one. Throws kInvalidArgument
-/// listing the tasks where several fit, kNotFound with the name that is nearest where none does.
+/// no name is the text, the only one that begins with it will do, else the only one that holds it.
+/// Throws kInvalidArgument listing the tasks where several fit, kNotFound with the name that is
+/// nearest where none does.
 const Task& named_task(std::string_view text, std::span<const Task> suite = tasks());
+/// Whether a name that fits several tasks stands for all of them.
+enum class Names { of_one, of_all };
 /// Tasks matching a selection: comma-separated "level1/1", "1/1", "level2/*", "2/*", "2/1-9",
 /// "my/mlp", "my/*", or names as named_task() takes them. Throws kInvalidArgument for a malformed
 /// or ambiguous item, kNotFound for one that matches nothing.
 std::vector<const Task*> select_tasks(std::string_view selection,
-                                      std::span<const Task> suite = tasks());
+                                      std::span<const Task> suite = tasks(),
+                                      Names names = Names::of_one);
 
 /// The task's variables at a preset, with overrides applied. Throws kInvalidArgument naming the
 /// variable when an override is unknown or of another type.

@@ -52,7 +52,8 @@ std::string module_behind(const Task& task);
 bool is_task_path(std::string_view text);
 
 /// select_tasks(), but for items that are paths: these are TaskSet::from_path()'s.
-std::vector<const Task*> select_tasks_and_files(std::string_view selection);
+std::vector<const Task*> select_tasks_and_files(std::string_view selection,
+                                                Names names = Names::of_one);
 
 /// The task as such a file, at one preset: reading it gives the same graph at that preset. Steps
 /// that repeat stand in `repeat`. Throws kUnsupported for a graph that a file cannot say.
