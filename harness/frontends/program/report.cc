@@ -254,8 +254,21 @@ std::string format_failures(std::span<const Result> results, std::span<const Res
   return text;
 }
 
-std::string format_result(const Result& r, const std::string& candidate) {
-  std::string text = task_label(r) + "  " + shown(r.candidate) + "\n";
+std::string format_line(const Result& r, const std::string& candidate) {
+  constexpr size_t kVerdict = 18, kSpeedup = 22, kTime = 12, kTask = 11;
+  const bool timed = r.correct() && r.samples > 0;
+  const std::string_view verdict = name_of(r.verdict);
+  const size_t gap = kVerdict - std::min(verdict.size(), kVerdict - 2);
+  return coloured_name(r.verdict) + std::string(gap, ' ') +
+         padded(timed ? format_speedup(r.speedup) : "", kSpeedup) +
+         padded(timed ? format_ms(r.candidate_ms) : "", kTime) +
+         padded(r.task_name.empty() ? "" : to_string(r.task) + " ", kTask) + shown(candidate) +
+         "\n";
+}
+
+std::string format_result(const Result& r, const std::string& candidate, Detail detail) {
+  const bool full = detail == Detail::full;
+  std::string text = (r.task_name.empty() ? "" : task_label(r) + "  ") + shown(candidate) + "\n";
   const auto line = [&](const char* what, const std::string& value) {
     text += "  " + padded(what, 12) + value + "\n";
   };
@@ -283,8 +296,10 @@ std::string format_result(const Result& r, const std::string& candidate) {
   for (const TunedKernel& tuned : r.tuning) line("tuned", format_tuning(tuned));
   if (r.samples > 0) {
     if (r.correct()) line("speedup", format_speedup(r.speedup) + " over " + r.baseline);
-    line("candidate", format_ms(r.candidate_ms) + ", " + format_number(r.gbytes_per_s) + " GB/s, " +
-                          format_number(r.tflops) + " TFLOP/s");
+    line("candidate",
+         format_ms(r.candidate_ms) + (full ? ", " + format_number(r.gbytes_per_s) + " GB/s, " +
+                                                 format_number(r.tflops) + " TFLOP/s"
+                                           : ""));
     line("baseline", format_ms(r.baseline_ms) + (r.opponent.empty() ? "" : " by " + r.opponent));
     if (!r.opponent_finding.empty()) line("", "its values: " + r.opponent_finding);
     if (r.busy) {
@@ -297,9 +312,14 @@ std::string format_result(const Result& r, const std::string& candidate) {
     line("samples",
          std::to_string(r.samples) + ", each checked; largest error " + format_number(r.max_error));
   }
+  constexpr double kWorthSaying = 0.01;  // seconds
   line("took",
-       format_number(r.wall_s) + " s, " + format_number(r.compile_s) + " s of it compiling");
-  if (const std::string stages = format_stages(r); !stages.empty()) line("stages", stages);
+       format_number(r.wall_s) + " s" +
+           (r.compile_s >= kWorthSaying ? ", " + format_number(r.compile_s) + " s of it compiling"
+                                        : ""));
+  if (full) {
+    if (const std::string stages = format_stages(r); !stages.empty()) line("stages", stages);
+  }
   return text;
 }
 

@@ -15,8 +15,11 @@ namespace kbench::program {
 /// up in one line for each set. Empty if nothing failed.
 std::string format_failures(std::span<const Result> results, std::span<const Result> unusable);
 
-/// One result in full, for `kbench run`; `candidate`: its file.
-std::string format_result(const Result& result, const std::string& candidate);
+/// A line of one result: verdict, speedup, time, and `candidate`, its file.
+std::string format_line(const Result& result, const std::string& candidate);
+enum class Detail { brief, full };  ///< full: with rates and the stages of its time
+/// One result in a block of lines, for `kbench run`; `candidate`: its file.
+std::string format_result(const Result& result, const std::string& candidate, Detail detail);
 
 /// A table of scores, and below it what else is to be said of them. `software`: the CPU that was
 /// timed; empty: none was. `failures`: format_failures().

@@ -99,8 +99,13 @@ std::string format_seconds(double seconds) {
   return print("%ldh%02ldm", whole / 3600, whole / 60 % 60);
 }
 
+std::string format_factor(double value) {
+  return print(value != 0 && value < 0.1 ? "%#.2g" : "%.2f", value);
+}
+
 std::string format_speedup(const Interval& speedup) {
-  return print("%.2fx [%.2f, %.2f]", speedup.point, speedup.low, speedup.high);
+  return format_factor(speedup.point) + "x [" + format_factor(speedup.low) + ", " +
+         format_factor(speedup.high) + "]";
 }
 
 std::string format_outcome(const Attempt& attempt) {

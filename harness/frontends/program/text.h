@@ -14,8 +14,10 @@ std::string format_bytes(double bytes);                   ///< "1.50 GB", powers
 std::string format_flops(double flops);                   ///< "2.15 GFLOP"
 std::string format_ms(double ms);                         ///< "0.123 ms"
 std::string format_seconds(double seconds);               ///< "42s", "3m05s"
-std::string format_speedup(const Interval& speedup);      ///< "1.43x [1.41, 1.45]"
-std::string format_outcome(const Attempt& attempt);       ///< "passed  1.43x [1.41, 1.45]"
+/// "0.95", "0.0095": two digits behind the point, or two that are not 0.
+std::string format_factor(double value);
+std::string format_speedup(const Interval& speedup);  ///< "1.43x [1.41, 1.45]"
+std::string format_outcome(const Attempt& attempt);   ///< "passed  1.43x [1.41, 1.45]"
 /// A message that may quote a candidate, escaped like shown() but longer.
 std::string shown_message(const std::string& message);
 /// "softmax.comp:12:3: error: undeclared identifier", on one line.

@@ -46,6 +46,8 @@ struct RunOptions {
   std::optional<double> fail_under;
   std::string output;
   bool check = false, compare = false, watch = false, confirm = false, json = false;
+  bool verbose = false, quiet = false;
+  Detail detail() const { return verbose ? Detail::full : Detail::brief; }
 };
 
 /// A question about one candidate.
@@ -158,18 +160,35 @@ class Run {
   }
   OutputFile& output() { return output_; }
 
+  /// Blocks of those that failed, where several have had a line each.
+  std::string failures() const {
+    std::string text;
+    if (candidates_.size() == 1 || options_.check || options_.verbose) return text;
+    for (const auto& [i, result] : results_) {
+      if (result.correct()) continue;
+      text += "\n" + format_result(result, candidates_[i].name, Detail::brief);
+    }
+    return text.empty() ? text : text + "\n";
+  }
+
  private:
+  /// As soon as it is judged.
+  std::string text_of(const Result& result, const std::string& name) const {
+    if (options_.json || (options_.quiet && candidates_.size() > 1)) return "";
+    if (options_.check) return format_check(result, name);
+    if (candidates_.size() > 1 && !options_.verbose) return format_line(result, name);
+    return format_result(result, name, options_.detail());
+  }
   void keep(size_t i, Result result) {
     const std::string& name = candidates_[i].name;
     // "candidate.yaml" alone does not tell which of several it is.
     if (result.candidate.empty() || candidates_.size() > 1) result.candidate = shown(name);
     if (const std::string why = output_.append(result); !why.empty()) progress_.warn(why);
-    if (candidates_.size() > 1) progress_.finish(name, result);
+    if (candidates_.size() > 1)
+      options_.json ? progress_.finish(name, result) : progress_.advance();
     progress_.hide();
-    if (!options_.json) {
-      say(options_.check ? format_check(result, name) : format_result(result, name));
-      std::fflush(stdout);
-    }
+    say(text_of(result, name));
+    std::fflush(stdout);
     results_.emplace(i, std::move(result));
   }
 
@@ -194,8 +213,8 @@ std::string summary_of(const std::vector<Result>& results) {
       });
   if (!speedups.empty()) {
     const auto [least, most] = std::ranges::minmax(speedups);
-    text += "; speedups " + format_number(least) + "x to " + format_number(most) + "x, median " +
-            format_number(median(speedups)) + "x";
+    text += "; speedups " + format_factor(least) + "x to " + format_factor(most) + "x, median " +
+            format_factor(median(speedups)) + "x";
   }
   return text + "\n";
 }
@@ -283,7 +302,7 @@ class Watch {
       check_sizes_of(now, options, opened.snapshots.front());
       const Result result = judge.evaluate(now.question);
       say(options.check ? format_check(result, candidate.name)
-                        : format_result(result, candidate.name));
+                        : format_result(result, candidate.name, options.detail()));
       if (result.correct() && before)
         say("  before      " + format_speedup(before->speedup) + "\n");
       if (result.correct()) before = result;
@@ -363,12 +382,13 @@ int run_run(RunOptions& options) {
   if (options.json) {
     say(both ? json_document(*both) : results_json(results));
   } else {
+    if (!options.quiet) say(run.failures());
     if (both) {
       say(format_gain(*both));
-    } else if (results.size() > 1) {
+    } else if (candidates.size() > 1) {
       say(summary_of(results));
     }
-    if (device.software() && !results.empty() && !options.check) {
+    if (device.software() && std::ranges::any_of(results, &Result::correct)) {
       say(software_warning(device.name) + "\n");
     }
   }
@@ -446,6 +466,11 @@ Verb add_run(Command program) {
       output.add_option("--output FILE", options->output, "Append results to a file of JSON lines");
   const Option json =
       output.add_flag("--json", options->json, "Results as JSON on standard output");
+  const Option verbose = output.add_flag("-v,--verbose", options->verbose,
+                                         "All of each result, with stages and rates");
+  const Option quiet =
+      output.add_flag("-q,--quiet", options->quiet, "Of several candidates the sum alone");
+  for (const Option& other : {json, quiet}) verbose.excludes(other);
   for (const Option& other : {compare, fail_under, file}) check.excludes(other);
   for (const Option& other : {compare, fail_under, file, json}) watch.excludes(other);
   return {app, [options] { return run_run(*options); }};

@@ -271,9 +271,10 @@ void Server::load(const Load& request) {
     set_task_files(request.task_files);
     loaded =
         candidate_.value().load(request, [&](const std::string& path) { return read_file(path); });
-    if (lookup_task(loaded.task) == nullptr) {
-      throw Error(ErrorCode::kNotFound, candidate_->task_at(),
-                  "there is no task " + to_string(loaded.task));
+    try {
+      find_task(loaded.task);
+    } catch (const Error& e) {
+      throw Error(e.code(), candidate_->task_at(), e.message());
     }
   } catch (const Error& e) {
     return send(refused_by(e));
