@@ -87,6 +87,28 @@ TEST_F(ModuleBuilds, APyTorchKilledAsItStartsCostsNoVerdict) {
   expect_right_though_killed("driver.py", module_with(""));
 }
 
+TEST_F(ModuleBuilds, ACheckMakesTheModule) {
+  const auto check_module = [&](const std::string& text) {
+    folder_.write("model_new.py", text);
+    return check(folder_.path("model_new.py"));
+  };
+  EXPECT_EQ(name_of(check_module(module_with("")).verdict), "compiles");
+  const auto refused = [&](const std::string& text, const char* verdict, const char* says) {
+    const Result result = check_module(text);
+    EXPECT_EQ(name_of(result.verdict), verdict) << text;
+    EXPECT_THAT(result.message, ::testing::HasSubstr(says));
+  };
+  refused(module_with("def f(x)"), "compile_error", "SyntaxError: expected ':' (line 5)");
+  refused(module_with("import nothing_here"), "compile_error", "No module named 'nothing_here'");
+  const std::string head = "# task: level1/19\nimport torch\nclass ModelNew(torch.nn.Module):\n";
+  refused(head + "  def __init__(self, a):\n    pass\n", "invalid_candidate", "argument: 'a'");
+  refused(head +
+              "  def __init__(self):\n    super().__init__()\n"
+              "    self.l = torch.nn.LazyLinear(7)\n"
+              "  def forward(self, x):\n    return self.l(x)\n",
+          "invalid_candidate", "ModelNew has l.weight");
+}
+
 /// A python3 in which no memory can be mapped: on a CPU device kbench maps the task's tensors
 /// before the module is loaded.
 TEST_F(ModuleBuilds, MemoryThatKbenchLacksInItsProcessIsNotItsFault) {

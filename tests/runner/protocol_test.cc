@@ -47,7 +47,7 @@ TEST(RunnerProtocol, EveryMessageSurvives) {
   survive(Load{"candidate.yaml", "a folder\n"});
   survive(ReadFile{"sub/kernel.comp"});
   survive(Loaded{{2, 76}, "hash", RunnerKind::torch, true, {"dim % 4 == 0"}});
-  survive(Build{at, 2.5, true});
+  survive(Build{at, 2.5, true, true});
   survive(Prepare{at, ~uint64_t{0}, true, "/cache", "build device"});
   Built built;
   built.wanted = {{"t", DType::f32, ~uint64_t{0}, true},

@@ -255,7 +255,7 @@ std::string format_failures(std::span<const Result> results, std::span<const Res
 }
 
 std::string format_line(const Result& r, const std::string& candidate) {
-  constexpr size_t kVerdict = 18, kSpeedup = 22, kTime = 12, kTask = 11;
+  constexpr size_t kVerdict = 19, kSpeedup = 22, kTime = 12, kTask = 11;
   const bool timed = r.correct() && r.samples > 0;
   const std::string_view verdict = name_of(r.verdict);
   const size_t gap = kVerdict - std::min(verdict.size(), kVerdict - 2);

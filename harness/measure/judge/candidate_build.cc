@@ -53,7 +53,8 @@ void CandidateBuild::begin(const std::function<void()>& before_build) {
     if (!loaded_ && !load()) return;
     identify();
     if (before_build) before_build();
-    runner_->send(runner::Build{key_, compile_seconds(), request_.question.rule.full_headers});
+    const Question& asked = request_.question;
+    runner_->send(runner::Build{key_, compile_seconds(), asked.rule.full_headers, asked.check});
   } catch (const RunnerFailure& failure) {
     failure_ = failure;
   } catch (const Error& error) {

@@ -143,7 +143,8 @@ struct Build {
   static constexpr MessageKind kKind = MessageKind::build;
   TaskAt at;
   double seconds = 0;         ///< for compiling
-  bool full_headers = false;  ///< EvaluateOptions::full_headers
+  bool full_headers = false;  ///< Rule::full_headers
+  bool check = false;         ///< it will not run: a module is made all the same
 };
 
 /// Prepares a task's eager baseline, and compares it with the float64 reference if that has not

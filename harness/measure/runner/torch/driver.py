@@ -4,6 +4,7 @@ Its process is forked from one that has imported torch (python/prototype.py). De
 stream socket to kbench's Python server. One request is answered by one message:
 
     start    opens the device
+    check    makes the module, with zeros for the task's weights, and no more
     attach   on a CPU device imports the shared memory; on a GPU makes memory, and says where
     nothing  what a hand-over takes
     load     makes the module, with the task's weights
@@ -54,8 +55,9 @@ def said_by(error, file):
             line = f" (line {frame.lineno})"
     if isinstance(error, SyntaxError) and error.filename == file:
         line = f" (line {error.lineno})"
+    text = error.msg if isinstance(error, SyntaxError) else str(error)  # Without the place.
     # What follows in PyTorch's text is advice on debugging.
-    said = str(error).split("CUDA kernel errors might be asynchronously reported")[0].strip()
+    said = text.split("CUDA kernel errors might be asynchronously reported")[0].strip()
     if any(f"CUDA error: {each}" in said for each in LAUNCH_ERRORS):
         said += f" (perhaps of a launch before it: {WHAT_IS_REFUSED})"
     text = f"{type(error).__name__}: {said}"
@@ -221,6 +223,17 @@ class DeviceMemory(CudaDriver):  # noqa: F821  kernel_names.py's
         return None  # The judge's runner looks at the inputs here.
 
 
+class Absent:
+    """For a module that is made and not called: zeros stand for weights, and inputs have a shape and
+    no memory."""
+
+    def __init__(self, job):
+        make = lambda tensor, device: torch.zeros(tensor["shape"], dtype=DTYPES[tensor["dtype"]],
+                                                  device=device)  # fmt: skip
+        self.parameters = [make(each, DEVICE) for each in job["parameters"]]
+        self.inputs = [[make(each, "meta") for each in job["calls"][0]["inputs"]]]
+
+
 def alike(mine, other):
     """Within a thousandth; piece by piece, as outputs of gigabytes have no room for copies."""
     pieces = [each.reshape(-1).split(1 << 24) for each in (mine, other)]
@@ -356,7 +369,8 @@ class Model:
         """Those of LazyLinear and the like have a shape once forward() has had an input."""
         if not any(map(is_lazy, module.parameters())):  # noqa: F821
             return
-        zeros = [torch.zeros_like(each) for each in self.memory.inputs[0]]
+        zeros = [torch.zeros(each.shape, dtype=each.dtype, device=DEVICE)
+                 for each in self.memory.inputs[0]]  # fmt: skip
         try:
             with torch.inference_mode():  # In which __init__ may have made them.
                 module(*self.arguments(module, zeros))
@@ -725,6 +739,8 @@ class Driver:
         if kind == "load":
             self.model = None
             self.model = Model(self.job, self.memory)
+        elif kind == "check":
+            Model(request, Absent(request))
         elif kind == "profile":
             return self.model.profile(request["profiler"])
         elif kind == "run":

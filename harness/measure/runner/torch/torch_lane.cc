@@ -231,6 +231,22 @@ TorchChannel::Reply TorchLane::ask(Json question, double seconds) {
   }
 }
 
+void TorchLane::check(double seconds) {
+  Json task = task_;
+  task["do"] = "check";
+  Json parameters = Json::array(), call = {{"inputs", Json::array()}, {"outputs", Json::array()}};
+  for (const int id : graph_.values_of(Graph::Kind::parameter)) {
+    parameters.push_back(tensor_of(graph_, id));
+  }
+  for (const int id : graph_.values_of(Graph::Kind::input)) {
+    call["inputs"].push_back(tensor_of(graph_, id));
+  }
+  for (const int id : graph_.outputs()) call["outputs"].push_back(tensor_of(graph_, id));
+  task["parameters"] = std::move(parameters);
+  task["calls"] = {std::move(call)};
+  ask(std::move(task), seconds);
+}
+
 void TorchLane::attach(const ImportedMemory& memory) {
   std::vector<int> descriptors;
   task_["slabs"] = Json::array();
@@ -398,6 +414,7 @@ TorchProgram::TorchProgram(TorchHost& host, std::unique_ptr<Graph> graph, const 
     rest = still_left();
     return notes;
   });
+  if (request.check) lane_.check(left());
 }
 
 Built TorchProgram::built() const {

@@ -41,6 +41,8 @@ class TorchLane : public Lane {
   using BuildExtension = std::function<std::vector<Diagnostic>(const nlohmann::json& arguments)>;
   void set_builder(BuildExtension build);
 
+  /// Has the module made, with zeros for the task's weights. Throws Refused.
+  void check(double seconds);
   void attach(const ImportedMemory& memory) override;
   void release() override { peers_.reset(); }
   void prepare(const Run& run) override;
