@@ -87,6 +87,11 @@ class FileGraph {
     } else if (!from.numbers.empty()) {
       drawn.lo = scope_.real(from.numbers[0]);
       drawn.hi = scope_.real(from.numbers[1]);
+      const bool range = drawn.kind == Distribution::Kind::uniform;
+      if (range ? drawn.lo > drawn.hi : drawn.kind == Distribution::Kind::normal && drawn.hi < 0) {
+        fail_parse(from.numbers[0].at, to_string(drawn) + (range ? " has its larger end first"
+                                                                 : " has a negative deviation"));
+      }
     }
     return drawn;
   }

@@ -93,6 +93,14 @@ TEST_F(ShaderInterfaceTest, BuffersSkipBindingsOfUniformBlocks) {
                  "declares binding 2 (Y), but this step binds 1 buffers");
 }
 
+TEST_F(ShaderInterfaceTest, AnInputIsRefusedWhereTheShaderOnlyWrites) {
+  const std::string body = kGlsl + kBuffers + "void main() { y[0] = x[0]; }\n";
+  EXPECT_FALSE(connect("glsl", "bind: [x, output]", body));
+  expect_refused(connect("glsl", "bind: [output, x]", body),
+                 "declares the buffer at binding 1 (Y) as writeonly, and is given x there, which "
+                 "can only be read");
+}
+
 TEST_F(ShaderInterfaceTest, BuffersOutsideOfSet0AreRefused) {
   const std::string body = kGlsl +
                            "layout(set = 2, binding = 0) readonly buffer X { float x[]; };\n"

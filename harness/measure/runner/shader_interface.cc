@@ -228,6 +228,14 @@ std::optional<Refused> Connection::fill_buffer(size_t index, size_t bind) {
   if (resource.kind != Kind::storage_buffer) {
     return fill_texels(resource, buffer, launch_.bindings[index]);
   }
+  using Slot = BufferSlot::Kind;
+  const bool given = buffer.kind == Slot::input || buffer.kind == Slot::parameter ||
+                     buffer.kind == Slot::constant || buffer.kind == Slot::data;
+  if (given && !resource.readable) {
+    return invalid("declares the buffer at binding " + std::to_string(resource.binding) +
+                   name_suffix(resource) + " as writeonly, and is given " + buffer.name +
+                   " there, which can only be read");
+  }
   if (whole > limits_.max_storage_buffer_range) {
     note_too_large(buffer.name + " has " + std::to_string(whole) + " bytes, over the device's " +
                    std::to_string(limits_.max_storage_buffer_range) +

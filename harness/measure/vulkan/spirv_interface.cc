@@ -143,12 +143,15 @@ void Reflection::read_variable(const Instruction& variable) {
       }
     } else if (type->size() > 1) {
       const auto members = static_cast<uint32_t>(type->size() - 1);
-      const auto read_only = [&](uint32_t member) {
-        return module_.member_decoration(type_id, member, spv::DecorationNonWritable).has_value();
+      const auto is_all = [&](spv::Decoration decoration) {
+        bool all = true;
+        for (uint32_t i = 0; i < members; ++i) {
+          all = all && module_.member_decoration(type_id, i, decoration);
+        }
+        return all || module_.decoration(id, decoration);
       };
-      bool all = true;
-      for (uint32_t i = 0; i < members; ++i) all = all && read_only(i);
-      resource.writable = !all && !module_.decoration(id, spv::DecorationNonWritable);
+      resource.writable = !is_all(spv::DecorationNonWritable);
+      resource.readable = !is_all(spv::DecorationNonReadable);
       if (module_.type((*type)[members], spv::OpTypeRuntimeArray)) {
         resource.element_bytes =
             module_.decoration((*type)[members], spv::DecorationArrayStride).value_or(0);

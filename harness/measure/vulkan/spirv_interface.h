@@ -35,6 +35,7 @@ struct Resource {
   uint32_t variable = 0;  ///< its id in the module
   uint32_t set = 0, binding = 0;
   bool writable = false;             ///< not declared as read only
+  bool readable = true;              ///< not declared as write only
   bool asks_length = false;          ///< the shader asks how long it is
   uint32_t element_bytes = 0;        ///< of a storage buffer: stride of its runtime array, or 0
   uint32_t image_format = 0;         ///< of texels: SpvImageFormat; 0 where the shader names none

@@ -168,6 +168,7 @@ void SpirvModule::decorate(uint32_t target, uint32_t member, const Instruction& 
     case spv::DecorationBlock:
     case spv::DecorationBufferBlock:
     case spv::DecorationNonWritable:
+    case spv::DecorationNonReadable:
     case spv::DecorationRowMajor:
     case spv::DecorationArrayStride:
     case spv::DecorationMatrixStride:
