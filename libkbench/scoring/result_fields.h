@@ -18,20 +18,23 @@ KBENCH_FIELDS_OF_DERIVED(Result, Experiment, set, candidate, candidate_hash, tas
                          preset, variables, dtype, device, driver, software_device, baseline,
                          settings, version, device_uuid, certificate, made_for, verdict, message,
                          diagnostics, tuning, lane, samples, speedup, candidate_ms, baseline_ms,
-                         setup_ms, max_error, gbytes_per_s, tflops, compile_s, wall_s, busy,
-                         runner_served, opponent, opponent_finding, own_kernels, library_calls,
-                         holds_at, stage_s)
+                         setup_ms, max_error, gbytes_per_s, tflops, roof_gbytes_per_s, roof_tflops,
+                         compile_s, wall_s, busy, runner_served, opponent, opponent_finding,
+                         own_kernels, library_calls, holds_at, stage_s)
 // Records of earlier versions lack these.
-KBENCH_OPTIONAL_FIELDS(Result, dtype, device_uuid, certificate, made_for, tuning, lane, busy,
-                       runner_served, opponent, opponent_finding, own_kernels, library_calls,
-                       holds_at, stage_s)
+KBENCH_OPTIONAL_FIELDS(Result, dtype, device_uuid, certificate, made_for, tuning, lane,
+                       roof_gbytes_per_s, roof_tflops, busy, runner_served, opponent,
+                       opponent_finding, own_kernels, library_calls, holds_at, stage_s)
 KBENCH_OPTIONAL_FIELDS(HoldsAt, first_wrong)
 
-/// Records from before have none of these, and most candidates neither ask nor call for anything.
+/// Records from before have none of these, most candidates neither ask nor call for anything, and
+/// the judge measures a device's own rates only where it needs them.
 inline bool is_left_out(const Result& result, std::string_view field) {
   return (field == "dtype" && result.dtype == DType::f32) ||
          (field == "made_for" && result.made_for.empty()) ||
-         (field == "library_calls" && result.library_calls.empty());
+         (field == "library_calls" && result.library_calls.empty()) ||
+         (field == "roof_gbytes_per_s" && result.roof_gbytes_per_s == 0) ||
+         (field == "roof_tflops" && result.roof_tflops == 0);
 }
 
 // Whether a result can be what a measurement came to.

@@ -41,6 +41,8 @@ inline Result example() {
   r.max_error = kInf;
   r.gbytes_per_s = 1e300;
   r.tflops = 0.25;
+  r.roof_gbytes_per_s = 4000;
+  r.roof_tflops = 60.5;
   r.busy = true;
   r.compile_s = 0.75;
   r.wall_s = 2;

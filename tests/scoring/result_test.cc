@@ -30,6 +30,8 @@ TEST(ResultJson, RoundTripsEveryFieldExactly) {
   EXPECT_EQ(back.candidate_ms, r.candidate_ms);
   EXPECT_EQ(back.baseline_ms, r.baseline_ms);
   EXPECT_EQ(back.max_error, kInf);
+  EXPECT_EQ(back.roof_gbytes_per_s, r.roof_gbytes_per_s);
+  EXPECT_EQ(back.roof_tflops, r.roof_tflops);
   EXPECT_EQ(back.stage_s, r.stage_s);
   EXPECT_EQ(back.device_uuid, r.device_uuid);
   ASSERT_EQ(back.diagnostics.size(), 2u);
@@ -63,8 +65,9 @@ TEST(ResultJson, LeavesLabelsOutThatAreNotThere) {
   r.own_kernels.reset();
   r.library_calls.clear();
   r.holds_at.reset();
+  r.roof_gbytes_per_s = r.roof_tflops = 0;
   const std::string line = to_json(r);
-  for (const char* label : {"made_for", "own_kernels", "library_calls", "holds_at"}) {
+  for (const char* label : {"made_for", "own_kernels", "library_calls", "holds_at", "roof_"}) {
     EXPECT_THAT(line, Not(HasSubstr(label)));
   }
   EXPECT_EQ(to_json(result_from_json(line)), line);

@@ -371,7 +371,12 @@ void Measurement::report() {
   report_.lap("sample");
   find_own_share(trial_);
   report_.lap("profile");
-  if (auto why = impossible()) {
+  auto why = impossible();
+  if (const std::optional<Roofline>& roofline = trial_.context().roofline) {
+    result_.roof_gbytes_per_s = 1e-9 * roofline->copy_bytes_per_s;
+    result_.roof_tflops = 1e-12 * roofline->flops_per_s;
+  }
+  if (why) {
     report_.refuse(Verdict::impossible, *std::move(why));
   } else {
     report_.refuse(Verdict::passed, "");

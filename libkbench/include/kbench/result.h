@@ -105,7 +105,10 @@ struct Result : Experiment {
   double max_error = 0;     ///< worst over all samples, relative to the tolerance's scale
   double gbytes_per_s = 0;  ///< the task's least bytes over candidate_ms
   double tflops = 0;        ///< the task's FLOPs over candidate_ms
-  int runner_served = 0;    ///< candidates of its author that its process had run before
+  /// The device's own rates of copying and of float32 arithmetic (Roofline in kbench/baseline.h),
+  /// where the judge had measured them to see whether a candidate is impossibly fast; else 0.
+  double roof_gbytes_per_s = 0, roof_tflops = 0;
+  int runner_served = 0;  ///< candidates of its author that its process had run before
   /// Of PyTorch as the opponent: "PyTorch 2.11.0, torch.compile, captured, without TF32"; and what
   /// is wrong with its values by the candidate's checks, which is nothing of the candidate's.
   std::string opponent, opponent_finding;

@@ -113,6 +113,10 @@ class Result:
     max_error: float
     gbytes_per_s: float
     tflops: float
+    roof_gbytes_per_s: float
+    """The device's own rate of copying; 0 where the judge had not measured it."""
+    roof_tflops: float
+    """The device's own rate of float32 arithmetic, likewise."""
     compile_s: float
     wall_s: float
     busy: bool
@@ -146,6 +150,8 @@ class Result:
             "certificate": "",
             "tuning": (),
             "lane": "",
+            "roof_gbytes_per_s": 0.0,
+            "roof_tflops": 0.0,
             "busy": False,
             "runner_served": 0,
             "opponent": "",
