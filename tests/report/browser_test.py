@@ -21,6 +21,62 @@ def opened(page):
     return page.eval("document.getElementById('detail').open")
 
 
+def check_tasks(page, models):
+    """The plots of speedups and of the roofline, and the table that sorts and filters."""
+    correct = page.eval("correct.length")
+    check(correct == page.eval("data.cells.filter(worthOf).length") > 0, f"{correct} candidates are correct")
+    check(page.eval("document.querySelectorAll('#speedups .point').length") == correct, "a mark for each")
+    check(page.eval("document.querySelectorAll('#speedups .point .span').length") == correct, "with its interval")
+    check(page.eval("document.querySelectorAll('#charts .point').length") == correct, "a place for each under the roof")
+    page.eval("document.querySelector('#speedups .point').dispatchEvent(new MouseEvent('click'))")
+    check(opened(page), "a mark opens what stands behind it")
+    page.key("Escape")
+
+    rows = "[...document.querySelectorAll('#tasks tbody tr')].filter(row => !row.hidden)"
+    column = "[...document.querySelectorAll('#tasks thead th')].findIndex(head => head.textContent === '%s')"
+    check(page.eval(rows + ".length") == page.eval("data.cells.length"), "a row for each task and model")
+    for head, order in (("speedup", "descending"), ("speedup", "ascending")):
+        page.eval(f"document.querySelectorAll('#tasks thead button')[{column % head}].focus()")
+        page.key("Enter")
+        check(page.eval("document.activeElement.parentNode.ariaSort") == order, f"{head} is sorted, {order}")
+        texts = page.eval(f"{rows}.map(row => row.children[{column % head}].textContent)")
+        values = [float(text[:-1]) for text in texts if text != "–"]
+        check(values == sorted(values, reverse=order == "descending") and len(values) == correct, f"{head}: {texts}")
+        check(texts[correct:] == ["–"] * (len(texts) - correct), "what is not known comes last")
+
+    def choose(place, value):
+        page.eval(f"(() => {{ const node = document.querySelectorAll('#tasks input, #tasks select')[{place}];"
+                  f" node.value = '{value}'; node.dispatchEvent(new Event('input')); }})()")
+        return page.eval(rows + ".length")
+
+    name = page.eval("data.tasks[0][0]")
+    check(choose(0, name.upper() + "  square") == models, "a name is found, in capitals too")
+    check(choose(0, "there is no such task") == 0, "and what is not there is not")
+    check(page.eval("document.querySelector('#tasks [role=status]').textContent").startswith("0 of "), "it is said")
+    check(choose(0, "") == page.eval("data.cells.length"), "all are back")
+    check(choose(2, "1") == page.eval("data.tasks.length"), "those of one model")
+    check(choose(3, "3") == page.eval("correct.filter(one => one.m === 0).length"), "its correct ones")
+    choose(2, "0")
+    choose(3, "0")
+    page.eval("document.querySelector('#tasks tbody button').focus()")
+    page.key("Enter")
+    check(opened(page), "a row opens by keyboard")
+    page.key("Escape")
+    check(page.eval("document.activeElement.matches('#tasks button')"), "and the focus returns to it")
+
+
+def check_sets(page, html):
+    """A file of results, without models."""
+    page.open(html)
+    check(page.problems == [], f"the console complains: {page.problems}")
+    check("candidate sets" in page.eval("document.getElementById('lede').textContent"), "it is of sets")
+    check(page.eval("document.getElementById('h-grid').textContent") == "Every task by every set", "sets")
+    check(page.eval("document.querySelectorAll('#speedups .point').length") == page.eval("correct.length") > 0, "marks")
+    check(page.eval("document.querySelectorAll('#tasks tbody tr').length") == page.eval("data.cells.length"), "rows")
+    check(page.eval("document.querySelectorAll('.roof').length") == 0, "no roof where none is recorded")
+    check("of the roof" not in page.eval("document.getElementById('tasks').textContent"), "and no share of one")
+
+
 def test(page, html, shots):
     page.open(html)
     check(page.problems == [], f"the console complains: {page.problems}")
@@ -29,7 +85,7 @@ def test(page, html, shots):
     models = page.eval("data.models.length")
     cells = page.eval("document.querySelectorAll('td.c[role=gridcell]').length")
     check(cells == page.eval("data.cells.length"), f"{cells} cells")
-    check(page.eval("document.querySelectorAll('#charts svg').length") == 4, "four charts")
+    check(page.eval("document.querySelectorAll('#charts svg').length") == 5, "four curves and the roofline")
     check(page.eval("[...document.querySelectorAll('.chart .name')].every(n => n.textContent)"), "named lines")
     check(page.eval("![...document.querySelectorAll('svg *')].some(n => /NaN|Infinity|undefined/.test(n.outerHTML))"), "no numbers that are none")
     # Lines that end together, and one of a single point with values outside of the axis.
@@ -40,7 +96,7 @@ def test(page, html, shots):
       try { return /NaN|Infinity|undefined|<b>/.test(chart(kCharts[0]).querySelector('svg').outerHTML); }
       finally { data.models = models; } })()"""), "one point is drawn, and its name is text")
     check(page.eval("document.querySelectorAll('svg.whisker').length") > models, "intervals are drawn")
-    check(page.eval("document.querySelectorAll('b').length") == 4, "no markup of a model's name")
+    check(page.eval("document.querySelectorAll('b').length") == 6, "no markup of a model's name")
     # Without colour: every cell has a text, and a label for those who listen.
     check(page.eval("[...document.querySelectorAll('td.c[role=gridcell]')].every(c => c.textContent.trim() && c.ariaLabel)"),
           "marks in all cells")
@@ -66,6 +122,8 @@ def test(page, html, shots):
     check(page.eval("document.activeElement.ariaLabel") == second, "the focus returns")
     page.key("End")
     check(page.eval("current[1]") == models - 1, "End goes to the last model")
+
+    check_tasks(page, models)
 
     # Every cell opens, and every attempt in it.
     count = page.eval("""(() => { let count = 0;
@@ -112,6 +170,9 @@ def main():
         page = browser.Browser(program)
         try:
             print("%d cells, %d attempts opened" % test(page, html, shots))
+            results = os.path.join(run, "results.jsonl")
+            subprocess.run([kbench, "report", results, "--html", html], check=True, stdout=subprocess.DEVNULL)
+            check_sets(page, html)
         finally:
             page.close()
     return 0

@@ -22,7 +22,11 @@ struct Page {
     testing::MadeRun made;
     made.tasks = 8;
     attempts = testing::make_run(folder.path(), made);
-    const Study study = read_study({folder.path()}, {});
+    show(folder.path(), limits);
+  }
+  /// The page of these attempts or results.
+  void show(const std::string& path, const ConversationLimits& limits = {}) {
+    const Study study = read_study({path}, {});
     html = report_page(study, analyse(study, {{}, {1.0}}), limits);
     const std::string open = "<script type=\"application/json\" id=\"data\">";
     const size_t begin = html.find(open) + open.size();
@@ -80,6 +84,37 @@ TEST(ReportPage, HasTheTablesOfTheTerminalAndTheCurvesOfEachModel) {
     }
   }
   EXPECT_GT(page.data["together"].size(), 1u);
+}
+
+TEST(ReportPage, HasASpeedupWithItsIntervalForEachTaskAndTheRatesOfTheDevice) {
+  const Page page;
+  size_t again = 0;
+  for (const auto& cell : page.data["cells"]) {
+    if (!cell.contains("speedup")) continue;
+    EXPECT_LT(cell["speedup"]["low"], cell["speedup"]["point"]);
+    EXPECT_LT(cell["speedup"]["point"], cell["speedup"]["high"]);
+    if (!cell.contains("confirmed")) continue;
+    again += cell["confirmed"]["point"] > 0;
+    EXPECT_LE(cell["confirmed"]["point"], cell["confirmed"]["high"]);
+  }
+  EXPECT_GT(again, 0u);
+  ASSERT_EQ(page.data["roofs"].size(), 1u);
+  EXPECT_EQ(page.data["roofs"][0][0], "llvmpipe (made up)");
+  EXPECT_EQ(page.data["roofs"][0][1], nlohmann::json({100, 10}));
+}
+
+TEST(ReportPage, OfAFileOfSetsHasTheSamePartsAndNamesThemSets) {
+  Page page;
+  EXPECT_EQ(page.data["of"], "model");
+  page.show(page.folder.path() + "/results.jsonl");
+  EXPECT_EQ(page.data["of"], "set");
+  EXPECT_THAT(page.data["heading"], HasSubstr("3 candidate sets, 8 tasks, "));
+  EXPECT_EQ(page.data["tables"][0]["rows"][0][0], "set");
+  EXPECT_EQ(page.data["cells"].size(), 3u * 8u);
+  EXPECT_EQ(page.data["roofs"], nlohmann::json::array()) << "no result records the rates";
+  size_t measured = 0;
+  for (const auto& text : page.data["texts"]) measured += text.contains("measured");
+  EXPECT_GT(measured, 0u);
 }
 
 TEST(ReportPage, CellsHaveConversationsCodeDiagnosticsAndTimes) {

@@ -176,6 +176,27 @@ TEST(Study, ASoftwareDeviceIsKnownFromAnyResultOfARun) {
   EXPECT_TRUE(read_study({folder.path()}, {}).software_device);
 }
 
+TEST(Study, HasTheBestRatesThatResultsAndRunsRecordOfADevice) {
+  const ScratchFolder folder;
+  const auto line = [](TaskId task, double gbytes_per_s, double tflops) {
+    Result result = result_from_json(line_of(task, "mine"));
+    result.device = "GPU";
+    result.roof_gbytes_per_s = gbytes_per_s;
+    result.roof_tflops = tflops;
+    return to_json(result) + "\n";
+  };
+  folder.write("1.jsonl", line(kA, 4000, 55) + line(kB, 3900, 60) + line({2, 2}, 0, 0));
+  write_attempts(folder.path("run/attempts.jsonl"), {passed("m", kA, 1, 1.5)});
+  folder.write("run/run.yaml", "device: other\nroof_gbytes_per_s: 700\nroof_tflops: 12.5\n");
+  const auto roofs = read_study({folder.path("1.jsonl"), folder.path("run")}, {}).rooflines;
+  ASSERT_EQ(roofs.size(), 2u);
+  EXPECT_DOUBLE_EQ(roofs.at("GPU").copy_bytes_per_s, 4e12);
+  EXPECT_DOUBLE_EQ(roofs.at("GPU").flops_per_s, 60e12);
+  EXPECT_DOUBLE_EQ(roofs.at("other").copy_bytes_per_s, 700e9);
+  folder.write("run/run.yaml", "device: other\nroof_gbytes_per_s: 0\n");
+  EXPECT_TRUE(read_study({folder.path("run")}, {}).rooflines.empty());
+}
+
 TEST(Study, SaysHowManyResultsWereMeasuredOnABusyMachine) {
   const ScratchFolder folder;
   write_attempts(folder.path("run/attempts.jsonl"), {wrong("m", kA, 1)});

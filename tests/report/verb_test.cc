@@ -37,6 +37,26 @@ TEST(ReportVerb, PrintsTablesOrOneDocumentAndWritesThePage) {
   EXPECT_EQ(document["models"][0]["fast_p"].size(), 2u);
 }
 
+TEST(ReportVerb, LeavesNoPageOfWhatItRefuses) {
+  const ScratchFolder folder;
+  Result result;
+  result.set = "mine";
+  result.task = {1, 19};
+  result.verdict = Verdict::wrong_values;
+  result.device = "one";
+  Result other = result;
+  other.task = {1, 20};
+  other.device = "two";
+  write_file(folder / "results.jsonl", to_json(result) + "\n");
+  EXPECT_EQ(run_program({"report", "results.jsonl", "--html", "r.html"}, folder.path()).code, 0);
+  EXPECT_THAT(read_file(folder / "r.html"), HasSubstr("</html>"));
+  write_file(folder / "results.jsonl", to_json(result) + "\n" + to_json(other) + "\n");
+  const Said said = run_program({"report", "results.jsonl", "--html", "no.html"}, folder.path());
+  EXPECT_EQ(said.code, 2) << said.out;
+  EXPECT_EQ(count_lines(said.err), 1u) << said.err;
+  EXPECT_FALSE(std::filesystem::exists(folder / "no.html"));
+}
+
 TEST(ReportVerb, EscapesInItsDocumentWhatATerminalWouldNotShow) {
   const ScratchFolder folder;
   Result result;

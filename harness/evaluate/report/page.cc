@@ -108,7 +108,7 @@ class Page {
       numbers[conversations.included[i]] = i;
     }
     Json models = Json::array(), tasks = Json::array(), legend = Json::array();
-    Json tables = Json::array();
+    Json tables = Json::array(), roofs = Json::array();
     for (size_t m = 0; m < analysis_.models.size(); ++m) models.push_back(model_json(m));
     for (const Table& table : report::tables(study_, analysis_)) {
       tables.push_back({{"title", table.title}, {"rows", table.rows}, {"note", table.note}});
@@ -116,6 +116,9 @@ class Page {
     for (const TaskId& task : study_.scope.tasks) {
       const Task* known = lookup_task(task);
       tasks.push_back({to_string(task), known ? known->name : "", task.level});
+    }
+    for (const auto& [device, roofline] : study_.rooflines) {
+      roofs.push_back({device, {1e-9 * roofline.copy_bytes_per_s, 1e-12 * roofline.flops_per_s}});
     }
     for (const Mark& mark : marks()) {
       legend.push_back({mark.name, mark.text, mark.kind, mark.meaning});
@@ -127,6 +130,8 @@ class Page {
     return {{"kbench", version()},
             {"heading", heading(study_, analysis_)},
             {"remarks", remarks(study_, analysis_)},
+            {"of", study_.has_runs() ? "model" : "set"},
+            {"roofs", roofs},
             {"attempts", study_.recorded_attempts},
             {"longest", analysis_.attempts},
             {"k", analysis_.ks.front()},
@@ -195,7 +200,7 @@ class Page {
       Json json = {{"n", samples.n}, {"c", samples.c}, {"lost", samples.lost}};
       if (winner.solved()) {
         json["speedup"] = interval_json(winner.speedup);
-        if (winner.confirmed) json["confirmed"] = confirmed_json(winner);
+        if (winner.confirmed) json["confirmed"] = interval_json(*winner.confirmed);
       }
       if (!cell.chains.empty()) {
         json["mark"] = cell.mark;

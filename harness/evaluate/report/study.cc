@@ -25,13 +25,15 @@ struct Asked {
   std::vector<TaskId> tasks;
   int samples = 0;
   DType dtype = DType::f32;
+  std::string device;
+  Roofline roofline;  ///< of the device
 };
 
 [[noreturn]] void fail_at(const std::string& path, const YAML::Mark& mark, const std::string& why) {
   throw Error(ErrorCode::kParse, Location{path, mark.line + 1, mark.column + 1}, shown(why));
 }
 
-/// "tasks", "samples" and "dtype" of run.yaml, which may be absent.
+/// What is read of run.yaml, which may be absent.
 Asked read_settings(const std::string& path) {
   Asked asked;
   if (!fs::exists(path)) return asked;
@@ -64,6 +66,9 @@ Asked read_settings(const std::string& path) {
         fail_at(path, dtype.Mark(), e.message());
       }
     }
+    asked.device = settings["device"].as<std::string>("");
+    asked.roofline.copy_bytes_per_s = 1e9 * settings["roof_gbytes_per_s"].as<double>(0);
+    asked.roofline.flops_per_s = 1e12 * settings["roof_tflops"].as<double>(0);
   } catch (const YAML::Exception& e) {
     fail_at(path, e.mark, "not valid YAML: " + e.msg);
   }
@@ -180,6 +185,7 @@ class Reader {
       busy_ += result.busy ? 1 : 0;
       untried_ += result.correct() && result.certificate == kUntried ? 1 : 0;
       note_dtype(result.dtype, path);
+      note_roofline(result.device, {1e9 * result.roof_gbytes_per_s, 1e12 * result.roof_tflops});
       take(attempt_of(result), 0);
     }
   }
@@ -235,6 +241,13 @@ class Reader {
 
   void note_dtype(DType dtype, const std::string& path) { places_of_.try_emplace(dtype, path); }
 
+  void note_roofline(const std::string& device, const Roofline& roofline) {
+    if (!(roofline.copy_bytes_per_s > 0) && !(roofline.flops_per_s > 0)) return;
+    Roofline& best = study_.rooflines[device];
+    best.copy_bytes_per_s = std::max(best.copy_bytes_per_s, roofline.copy_bytes_per_s);
+    best.flops_per_s = std::max(best.flops_per_s, roofline.flops_per_s);
+  }
+
   void take_dtype() {
     if (places_of_.size() > 1) {
       std::string text;
@@ -283,6 +296,7 @@ class Reader {
                       ", and --dtype asks for " + std::string(name_of(*wanted_)));
     }
     note_dtype(asked.dtype, path);
+    note_roofline(asked.device, asked.roofline);
     asked_.insert(asked.tasks.begin(), asked.tasks.end());
     all_asked_ &= !asked.tasks.empty();
     samples_.insert(asked.samples);

@@ -1,11 +1,14 @@
 // The input of a report: attempts from runs and results files, and what was asked for.
 #pragma once
 
+#include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "kbench/attempt.h"
+#include "kbench/baseline.h"
 #include "kbench/metrics.h"
 #include "kbench/task.h"
 
@@ -35,10 +38,16 @@ struct Study {
   Confirmations confirmations;
   MetricScope scope;  ///< tasks and samples asked for, as far as known
   std::string device, preset;
+  /// By device, the best rates that results or a run's settings record. The judge does not measure
+  /// them for every result, so a device may be missing.
+  std::map<std::string, Roofline> rooflines;
   DType dtype = DType::f32;      ///< of all of it
   bool software_device = false;  ///< some results are from one
   int64_t recorded_attempts = 0;
   std::vector<std::string> notes;  ///< remarks on the sources, one line each
+
+  /// Else there are files of results only, and the participants are candidate sets.
+  bool has_runs() const { return std::ranges::any_of(sources, &Source::is_run); }
 };
 
 /// Reads run folders (run.yaml, attempts.jsonl, confirmed.jsonl) and results files. Files with

@@ -50,7 +50,7 @@ std::string percent(int64_t part, int64_t whole) {
 }
 
 Table leaderboard(const Study& study, const Analysis& analysis) {
-  std::vector<std::string> header = {"model", "solved"};
+  std::vector<std::string> header = {study.has_runs() ? "model" : "set", "solved"};
   for (const int k : analysis.ks) header.push_back("pass@" + std::to_string(k));
   for (const double p : analysis.thresholds) {
     if (p <= 0) continue;  // that is pass@k
@@ -231,10 +231,11 @@ Table comparisons_table(const Analysis& analysis) {
 }  // namespace
 
 std::string heading(const Study& study, const Analysis& analysis) {
-  const size_t models = study.participants.size(), tasks = study.scope.tasks.size();
-  std::string text = std::to_string(models) + (models == 1 ? " model, " : " models, ") +
-                     std::to_string(tasks) + (tasks == 1 ? " task, " : " tasks, ") +
-                     std::to_string(study.recorded_attempts) + " attempts";
+  const bool runs = study.has_runs();
+  std::string text =
+      counted(study.participants.size(), runs ? "model" : "candidate set") + ", " +
+      counted(study.scope.tasks.size(), "task") + ", " +
+      counted(static_cast<size_t>(study.recorded_attempts), runs ? "attempt" : "result");
   if (analysis.attempts > 1) text += ", up to " + std::to_string(analysis.attempts) + " a sample";
   if (!study.device.empty()) text += "; " + shown(study.device);
   if (!study.preset.empty())

@@ -235,10 +235,12 @@ int run_report(const ReportOptions& options) {
   report::AnalysisOptions wanted{options.ks, options.thresholds};
   std::ranges::sort(wanted.ks);
   const report::Analysis analysis = report::analyse(study, wanted);
+  // What is refused leaves no page behind.
+  const std::string text = !attempts      ? scores_of(options)
+                           : options.json ? report::report_json(study, analysis)
+                                          : report::format_report(study, analysis);
   if (!options.html.empty()) replace_file(options.html, report::report_page(study, analysis));
-  say(!attempts      ? scores_of(options)
-      : options.json ? report::report_json(study, analysis)
-                     : report::format_report(study, analysis));
+  say(text);
   return kDone;
 }
 

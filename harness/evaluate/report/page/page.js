@@ -22,7 +22,11 @@ function svgEl(tag, attributes, ...children) {
   return node;
 }
 
-// --- numbers -------------------------------------------------------------------------------------
+const markOf = index => ({name: data.marks[index][0], text: data.marks[index][1], kind: data.marks[index][2], meaning: data.marks[index][3]});
+
+// --- words and numbers ---------------------------------------------------------------------------
+const plain = name => name.replaceAll('_', ' ');
+const shortened = (text, most) => text.length > most ? text.slice(0, most - 1) + '…' : text;
 const known = x => x !== null && x !== undefined;
 const plural = (n, one, many) => n + ' ' + (n === 1 ? one : many || one + 's');
 const grouped = n => String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, '\u2009');
@@ -36,6 +40,9 @@ function significant(x) {
   const size = Math.abs(x);
   return size >= 100 ? grouped(x) : size >= 1e-3 ? String(+x.toPrecision(3)) : x.toExponential(1);
 }
+
+/// As a tick of an axis.
+const numberText = x => x !== 0 && Math.abs(x) < 1e-3 ? x.toExponential(0) : String(+x.toPrecision(4));
 
 // --- tables --------------------------------------------------------------------------------------
 /// A share as a dot, its interval as a line, on an axis from 0 to 1.
@@ -67,7 +74,7 @@ function tableNode({title, rows: [heads, ...rows], note}, index) {
 }
 
 // --- charts --------------------------------------------------------------------------------------
-// The vertical axis is a share from 0 to 1. At most eight models are drawn, each in its own style.
+// At most eight models are drawn, each in its own style. Curves are of shares, from 0 to 1.
 const kWidth = 460, kHeight = 250, kLeft = 38, kRight = 122, kTop = 12, kBottom = 36, kNameHeight = 12;
 const kMarks = [
   ['m-2.6 0a2.6 2.6 0 1 0 5.2 0a2.6 2.6 0 1 0 -5.2 0', 'dot'],
@@ -108,32 +115,42 @@ function nameHeights(ends) {
   for (const i of order.reverse()) next = heights[i] = Math.min(heights[i], next - kNameHeight);
   return heights;
 }
+/// An empty chart, and where values stand in it. An axis is {first, last, log, ticks, text}; what is
+/// beyond its ends is drawn at them.
+function axes(spec, across, up, width = kWidth) {
+  const scale = ({first, last, log}, from, to) => value => {
+    const [at, low, high] = [Math.max(first, Math.min(last, value)), first, last].map(log ? Math.log : Number);
+    return +(from + (at - low) / (high - low) * (to - from)).toFixed(1);
+  };
+  const right = width - kRight, bottom = kHeight - kBottom, x = scale(across, kLeft, right), y = scale(up, bottom, kTop);
+  const svg = svgEl('svg', {class: 'chart', viewBox: '0 0 ' + width + ' ' + kHeight, role: 'img', 'aria-label': spec.title + ': ' + spec.y});
+  const path = (to, name, d) => to.append(svgEl('path', {class: name, d}));
+  const words = (to, attributes, text) => to.append(svgEl('text', attributes, text));
+  for (const tick of up.ticks) {
+    path(svg, 'grid', 'M' + kLeft + ' ' + y(tick) + 'H' + right);
+    words(svg, {class: 'tick', x: kLeft - 6, y: y(tick) + 3.5, 'text-anchor': 'end'}, up.text(tick));
+  }
+  path(svg, 'axis', 'M' + kLeft + ' ' + bottom + 'H' + right);
+  for (const tick of across.ticks) {
+    path(svg, 'axis', 'M' + x(tick) + ' ' + bottom + 'v4');
+    words(svg, {class: 'tick', x: x(tick), y: bottom + 15, 'text-anchor': 'middle'}, across.text(tick));
+  }
+  words(svg, {class: 'label', x: (kLeft + right) / 2, y: kHeight - 5, 'text-anchor': 'middle'}, spec.x);
+  const named = (to, name, height) => words(to, {class: 'name', x: right + 12, y: height + 3.5}, shortened(name, 16));
+  return {svg, x, y, right, path, named, figure: () => el('figure', {}, svg, el('figcaption', {}, el('b', {}, spec.title + '.'), ' ' + spec.y))};
+}
 function chart(spec) {
   const lines = data.models.slice(0, spec.together ? 7 : 8).map((model, style) => ({name: model.name, style, points: model[spec.of] || [], below: model[spec.below] || []}));
   if (spec.together) lines.push({name: 'all together', style: 7, points: data.together, below: []});
   if (!lines.some(line => line.points.length >= (spec.least || 1))) return null;
   const drawn = lines.filter(line => line.points.length), xs = drawn.flatMap(line => line.points.map(point => point[0]));
-  const scaled = value => spec.log ? Math.log(value) : value;
   const first = Math.min(...xs), last = Math.max(...xs) > first ? Math.max(...xs) : first + 1;
-  const round = value => +value.toFixed(1);
-  const x = value => round(kLeft + (scaled(value) - scaled(first)) / (scaled(last) - scaled(first)) * (kWidth - kLeft - kRight));
-  const y = share => round(kHeight - kBottom - Math.max(0, Math.min(1, share)) * (kHeight - kTop - kBottom));
+  const {svg, x, y, right, path, named, figure} = axes(spec, {first, last, log: spec.log, ticks: ticksOf(first, last, spec.log), text: numberText},
+    {first: 0, last: 1, ticks: [0, .2, .4, .6, .8, 1], text: tick => tick.toFixed(1)});
   const curve = (points, at) => points.map((point, i) => (i && spec.steps ? 'H' + x(point[0]) : '') + (i ? 'L' : 'M') + x(point[0]) + ' ' + y(point[at])).join('');
   // A value holds from its x on where there are steps.
   const band = points => curve(points, 3) + points.map((point, i) => (spec.steps && i + 1 < points.length ? 'V' + y(point[2]) : '') + 'L' + x(point[0]) + ' ' + y(point[2])).reverse().join('') + 'Z';
-  const svg = svgEl('svg', {class: 'chart', viewBox: '0 0 ' + kWidth + ' ' + kHeight, role: 'img', 'aria-label': spec.title + ': ' + spec.y});
-  const path = (to, name, d) => to.append(svgEl('path', {class: name, d}));
-  const words = (to, attributes, text) => { const node = svgEl('text', attributes); node.textContent = text; to.append(node); };
-  for (const tick of [0, .2, .4, .6, .8, 1]) {
-    path(svg, tick ? 'grid' : 'axis', 'M' + kLeft + ' ' + y(tick) + 'H' + (kWidth - kRight));
-    words(svg, {class: 'tick', x: kLeft - 6, y: y(tick) + 3.5, 'text-anchor': 'end'}, tick.toFixed(1));
-  }
-  for (const tick of ticksOf(first, last, spec.log)) {
-    path(svg, 'axis', 'M' + x(tick) + ' ' + y(0) + 'v4');
-    words(svg, {class: 'tick', x: x(tick), y: y(0) + 15, 'text-anchor': 'middle'}, +tick.toPrecision(4));
-  }
   if (spec.mark) path(svg, 'mark-x', 'M' + x(spec.mark) + ' ' + y(0) + 'V' + y(1));
-  words(svg, {class: 'label', x: (kLeft + kWidth - kRight) / 2, y: kHeight - 5, 'text-anchor': 'middle'}, spec.x);
   const heights = nameHeights(drawn.map(line => y(line.points.at(-1)[1])));
   for (const [i, line] of [...drawn.entries()].reverse()) {  // the first last, on top
     const group = svgEl('g', {class: 's' + line.style}), end = line.points.at(-1), [shape, name] = kMarks[line.style];
@@ -142,16 +159,146 @@ function chart(spec) {
     path(group, 'line', curve(line.points, 1));
     const every = Math.ceil(line.points.length / 10);  // a mark at each point, or at about ten of many
     for (const point of line.points.filter((_, j) => j % every === 0)) path(group, name, 'M' + x(point[0]) + ' ' + y(point[1]) + shape);
-    path(group, 'leader', 'M' + (x(end[0]) + 4) + ' ' + y(end[1]) + 'L' + (kWidth - kRight + 6) + ' ' + heights[i]);
-    words(group, {class: 'name', x: kWidth - kRight + 8, y: heights[i] + 3.5}, line.name.length > 16 ? line.name.slice(0, 15) + '…' : line.name);
+    path(group, 'leader', 'M' + (x(end[0]) + 4) + ' ' + y(end[1]) + 'L' + (right + 10) + ' ' + heights[i]);
+    named(group, line.name, heights[i]);
     svg.append(group);
   }
-  return el('figure', {}, svg, el('figcaption', {}, el('b', {}, spec.title + '.'), ' ' + spec.y));
+  return figure();
+}
+
+// --- the best candidate of each cell -------------------------------------------------------------
+/// The speedup that counts: as measured again where it was; nothing where none passed, or not again.
+function worthOf(cell) {
+  if (!cell.confirmed) return cell.speedup;
+  return cell.confirmed.point > 0 ? cell.confirmed : undefined;
+}
+/// The device's own rates, [GB/s, TFLOP/s], infinite where they are not known.
+const roofs = new Map(data.roofs);
+const roofOf = device => (roofs.get(device) || [0, 0]).map(rate => rate > 0 ? rate : Infinity);
+/// What a candidate reaches of them: the larger share, and of which it is.
+function shareOf(measured) {
+  const [copy, arithmetic] = roofOf(measured.device), shares = [measured.gbytes_per_s / copy || 0, measured.tflops / arithmetic || 0];
+  return {share: Math.max(...shares), bound: shares[0] >= shares[1] ? 'copy' : 'arithmetic'};
+}
+const shareText = ({share, bound}, before) => share ? before + (100 * share).toFixed(share < .0995 ? 1 : 0) + '% of ' + bound : '';
+const candidates = data.cells.map((cell, i) => {
+  const t = i % data.tasks.length, m = Math.floor(i / data.tasks.length), [id, name, level] = data.tasks[t], worth = worthOf(cell);
+  const telling = (cell.chains || [[]])[0].find(attempt => attempt[0] === cell.telling[1]);
+  const text = telling && known(telling[3]) ? data.texts[telling[3]] : {}, measured = worth && text.measured || {};
+  return {t, m, level, task: id + ' ' + plain(name), name: data.models[m].name, worth, ...measured, ...shareOf(measured),
+    outcome: cell.mark === undefined ? 'no answer' : cell.speedup && !worth ? 'did not pass again' : plain(markOf(cell.mark).name)};
+});
+const correct = candidates.filter(each => each.worth);
+const speedupText = ({point, low, high}) => [speedText(point) + '×', '[' + speedText(low) + ', ' + (known(high) ? speedText(high) : '∞') + ']'];
+function logAxis(values) {
+  const first = Math.min(...values) / 1.15, last = Math.max(...values) * 1.15, ticks = ticksOf(first, last, true);
+  return {first, last, log: true, ticks: ticks.length > 2 ? ticks : ticksOf(first, last), text: numberText};
+}
+/// A mark for each of these candidates, of the first eight models; a click opens what stands behind
+/// it, as does the table of tasks. `at` gives [x, y, low, high], without the last two where there is
+/// no interval.
+function scatter({svg, x, y, right, path, named, figure}, each, at) {
+  const models = data.models.slice(0, kMarks.length);
+  for (const [m, model] of [...models.entries()].reverse()) {  // the first last, on top
+    const group = svgEl('g', {class: 's' + m}), [shape, name] = kMarks[m], height = kTop + 6 + m * kNameHeight;
+    for (const one of each.filter(one => one.m === m)) {
+      const [across, up, low, high] = at(one), point = svgEl('g', {class: 'point'}, svgEl('title', {}, one.task + ', ' + one.name + ': ' + speedupText(one.worth).join(' ') + shareText(one, ', ')));
+      if (known(low)) path(point, 'span', 'M' + x(across) + ' ' + y(low) + 'V' + y(high));
+      path(point, name, 'M' + x(across) + ' ' + y(up) + shape);
+      point.addEventListener('click', () => open(one.t, m, null));
+      group.append(point);
+    }
+    path(group, name, 'M' + (right + 6) + ' ' + height + shape);
+    named(group, model.name, height);
+    svg.append(group);
+  }
+  return figure();
+}
+/// Every task has its place, so that those without a mark are seen, too.
+function speedups() {
+  const tasks = data.tasks.length, width = 960, column = (width - kLeft - kRight) / tasks, models = Math.min(data.models.length, kMarks.length);
+  const points = correct.map(one => one.worth.point), high = one => known(one.worth.high) ? one.worth.high : Infinity;
+  const least = Math.min(...points) / 3, most = Math.max(...points) * 3;  // an interval beyond these is cut
+  const up = logAxis([1, ...points, ...correct.map(one => Math.max(one.worth.low, least)), ...correct.map(one => Math.min(high(one), most))]);
+  const ticks = (tasks > 24 ? ticksOf(0, tasks - 1) : data.tasks.map((_, t) => t)).filter(t => data.tasks[Math.round(t)] && Number.isInteger(t));
+  const drawn = axes({title: 'Speedup on each task', x: 'task', y: 'times the baseline’s speed, and 95% intervals; of the best candidate'},
+    {first: -.5, last: tasks - .5, ticks, text: t => shortened(data.tasks[t][0].replace('level', ''), 7)}, up, width);
+  drawn.svg.classList.add('wide');
+  drawn.path(drawn.svg, 'mark-x', 'M' + kLeft + ' ' + drawn.y(1) + 'H' + drawn.right);
+  const step = Math.min(.8 / models, 7 / column);  // models beside each other
+  return scatter(drawn, correct, one => [one.t + (one.m - (models - 1) / 2) * step, one.worth.point, one.worth.low, high(one)]);
+}
+/// The share of a roof is claimed only where the judge, or the run, has recorded the device's own rates.
+function roofline() {
+  const placed = correct.filter(one => one.tflops > 0 && one.gbytes_per_s > 0), intensity = one => 1e3 * one.tflops / one.gbytes_per_s;
+  if (!placed.length) return null;
+  const devices = [...new Set(placed.map(one => one.device))].filter(device => roofs.has(device));
+  const roofAt = (device, flops) => { const [copy, arithmetic] = roofOf(device); return Math.min(copy * flops / 1e3, arithmetic); };
+  const across = logAxis(placed.map(intensity)), ends = [across.first, across.last];
+  const up = logAxis([...placed.map(one => one.tflops), ...devices.flatMap(device => ends.map(flops => roofAt(device, flops)).filter(isFinite))]);
+  const lines = devices.map(device => {
+    const [copy, arithmetic] = roofOf(device);
+    return ' ' + device + (copy < Infinity ? ' copies ' + significant(copy) + ' GB/s' : '') + (arithmetic < Infinity ? (copy < Infinity ? ' and' : '') + ' multiplies and adds ' + significant(arithmetic) + ' TFLOP/s in float32' : '') + '.';
+  });
+  const drawn = axes({title: lines.length ? 'Roofline' : 'Rates reached', x: 'FLOP of the task to a byte that it must move', y: 'TFLOP/s of the best candidates. ' +
+    (lines.length ? 'The line is the device’s own measured rates:' + lines.join('') + ' Matrix units and caches reach more.' : 'No result here records the device’s own rates, so no roof is drawn and no share of it given.') +
+    (placed.length < correct.length ? ' ' + (correct.length - placed.length) + ' of ' + correct.length + ' are not in it: they have no FLOPs, or their times are not in this page.' : '')}, across, up);
+  for (const device of devices) {
+    const [copy, arithmetic] = roofOf(device), bends = [ends[0], 1e3 * arithmetic / copy, ends[1]].filter(flops => flops >= ends[0] && flops <= ends[1]);
+    drawn.path(drawn.svg, 'roof', 'M' + bends.map(flops => drawn.x(flops) + ' ' + drawn.y(roofAt(device, flops))).join('L'));
+  }
+  return scatter(drawn, placed, one => [intensity(one), one.tflops]);
+}
+
+// --- the table of tasks --------------------------------------------------------------------------
+function taskTable() {
+  const numbers = (head, value, text) => ({head, value, text: text || (one => value(one) > 0 ? significant(value(one)) : '–'), falls: true});
+  const columns = [{head: 'task', value: one => one.t}, {head: data.of, value: one => one.name}, {head: 'outcome', value: one => one.outcome},
+    numbers('speedup', one => one.worth && one.worth.point, one => one.worth ? speedupText(one.worth)[0] : '–'),
+    numbers('interval', one => one.worth && one.worth.low, one => one.worth ? speedupText(one.worth)[1] : ''),
+    numbers('ms', one => one.candidate_ms), numbers('baseline ms', one => one.baseline_ms), numbers('GB/s', one => one.gbytes_per_s), numbers('TFLOP/s', one => one.tflops)];
+  const shares = candidates.some(one => one.share);
+  if (shares) columns.push(numbers('of the roof', one => one.share || undefined, one => shareText(one, '') || '–'));
+  const rows = candidates.map(one => {
+    const button = el('button', {type: 'button', class: 'plain'}, one.task);
+    button.addEventListener('click', () => open(one.t, one.m, button));
+    return {one, words: (one.task + ' ' + one.name + ' ' + one.outcome).toLowerCase(), node: el('tr', {}, el('th', {scope: 'row'}, button),
+      ...columns.slice(1).map(({value, text, falls}) => el('td', {class: falls ? null : 'text'}, (text || value)(one))))};
+  });
+  const body = el('tbody'), find = el('input', {type: 'search', placeholder: 'name of a task, outcome …', 'aria-label': 'find'}), count = el('span', {role: 'status'});
+  const select = (label, options) => ({options, node: el('select', {'aria-label': label}, ...options.map(([text], i) => el('option', {value: i}, text)))});
+  const one_of = (label, text, key) => select(label, [['every ' + label, () => true], ...[...new Set(candidates.map(key))].map(value => [text(value), one => key(one) === value])]);
+  const selects = [one_of('level', level => level > 0 ? 'level ' + level : 'own tasks', one => one.level), one_of(data.of, m => data.models[m].name, one => one.m),
+    select('outcome', [['every outcome', () => true], ['faster than the baseline', one => one.worth && one.worth.point > 1], ['surely faster', one => one.worth && one.worth.low > 1],
+      ['correct', one => one.worth], ['not correct', one => !one.worth]])].filter(each => each.options.length > 2);
+  const filter = () => {
+    const words = find.value.toLowerCase().split(/\s+/), shown = rows.filter(({one, words: own, node}) => !(node.hidden =
+      !words.every(word => own.includes(word)) || !selects.every(each => each.options[each.node.value][1](one))));
+    count.textContent = shown.length + ' of ' + rows.length;
+  };
+  const sort = ({value}, falls) => {
+    const order = (a, b) => known(a) && known(b) ? (a < b ? -1 : a > b ? 1 : 0) * (falls ? -1 : 1) : known(b) - known(a);  // what is not known comes last
+    body.append(...rows.sort((a, b) => order(value(a.one), value(b.one)) || a.one.t - b.one.t).map(row => row.node));
+  };
+  const heads = columns.map((column, i) => {
+    const button = el('button', {type: 'button', class: 'plain'}, column.head), head = el('th', {scope: 'col', class: column.falls ? null : 'text', 'aria-sort': i ? null : 'ascending'}, button);
+    button.addEventListener('click', () => {
+      const was = head.getAttribute('aria-sort'), falls = was ? was === 'ascending' : !!column.falls;
+      for (const other of heads) other.removeAttribute('aria-sort');
+      head.setAttribute('aria-sort', falls ? 'descending' : 'ascending');
+      sort(column, falls);
+    });
+    return head;
+  });
+  for (const node of [find, ...selects.map(each => each.node)]) node.addEventListener('input', filter);
+  sort(columns[0], false);
+  filter();
+  byId('tasks').append(el('div', {class: 'filters'}, find, ...selects.map(each => each.node), count),
+    el('div', {class: 'scroll tall', tabindex: 0, role: 'region', 'aria-labelledby': 'h-tasks'}, el('table', {class: 'numbers'}, el('thead', {}, el('tr', {}, ...heads)), body)),
+    el('p', {class: 'note'}, 'The best candidate of each ' + data.of + ', or how far it came where none is correct.' + (shares ? ' Of the roof: its share of the device’s own rate of copying or of arithmetic, the larger of the two.' : '')));
 }
 
 // --- the grid ------------------------------------------------------------------------------------
-const markOf = index => ({name: data.marks[index][0], text: data.marks[index][1], kind: data.marks[index][2], meaning: data.marks[index][3]});
-const plain = name => name.replaceAll('_', ' ');
 function shade(speedup) {
   return 'f' + (speedup < .5 ? 0 : speedup < .95 ? 1 : speedup < 1.05 ? 2 : speedup < 1.5 ? 3 : speedup < 2.5 ? 4 : 5);
 }
@@ -160,7 +307,7 @@ function cellLabel(task, model, cell) {
   if (cell.mark === undefined) return text + 'no answer';
   if (!cell.speedup) return text + plain(markOf(cell.mark).name) + ', none of ' + plural(cell.n + cell.lost, 'sample') + ' correct';
   text += 'correct in ' + cell.c + ' of ' + plural(cell.n + cell.lost, 'sample') + ', best ' + speedText(cell.speedup.point) + ' times the baseline’s speed';
-  if (known(cell.confirmed)) text += cell.confirmed > 0 ? ', ' + speedText(cell.confirmed) + ' when measured again' : ', which did not pass again';
+  if (cell.confirmed) text += worthOf(cell) ? ', ' + speedText(cell.confirmed.point) + ' when measured again' : ', which did not pass again';
   return text;
 }
 const cellOf = (task, model) => data.cells[model * data.tasks.length + task];
@@ -169,11 +316,11 @@ function cellNode(t, m, row) {
   const cell = cellOf(t, m), task = data.tasks[t], model = data.models[m];
   const label = cellLabel(task, model, cell);
   const node = el('td', {role: 'gridcell', tabindex: -1, title: label, 'aria-label': label});
-  if (cell.speedup && cell.confirmed !== 0) {
-    const value = known(cell.confirmed) ? cell.confirmed : cell.speedup.point;
+  if (worthOf(cell)) {
+    const value = worthOf(cell).point;
     node.className = 'c ' + shade(value);
     node.append(speedText(value));
-    if (known(cell.confirmed)) node.append(el('sup', {}, '✓'));
+    if (cell.confirmed) node.append(el('sup', {}, '✓'));
   } else if (cell.speedup) {
     node.className = 'c bad';
     node.append('again');
@@ -243,10 +390,10 @@ function legend() {
     const mark = markOf(index);
     box.append(item(mark.kind, mark.text, plain(mark.name)));
   }
-  if (data.cells.some(cell => cell.confirmed === 0)) box.append(item('bad', 'again', 'did not pass again'));
+  if (data.cells.some(cell => cell.speedup && !worthOf(cell))) box.append(item('bad', 'again', 'did not pass again'));
   const several = data.cells.some(cell => cell.n + cell.lost > 1);
   byId('grid-note').textContent = 'The number is the best candidate’s speed over the baseline’s' +
-    (data.cells.some(cell => known(cell.confirmed)) ? ', ✓ as measured again with a fresh seed' : '') + '; a word is how far the model’s answers came.' +
+    (data.cells.some(cell => cell.confirmed) ? ', ✓ as measured again with a fresh seed' : '') + '; a word is how far the ' + data.of + '’s answers came.' +
     (several ? ' The line below shows the share of correct samples.' : '');
   byId('grid-note').append(el('span', {class: 'screen'}, ' Arrow keys move, ', el('kbd', {}, 'Enter'), ' opens what stands behind a cell.'));
 }
@@ -264,7 +411,7 @@ function facts(pairs) {
 }
 function measuredFacts(m) {
   return facts([['candidate', significant(m.candidate_ms) + ' ms'], ['baseline', significant(m.baseline_ms) + ' ms'], ['setup', m.setup_ms > 0 ? significant(m.setup_ms) + ' ms' : null],
-    ['least bytes over time', m.gbytes_per_s > 0 ? significant(m.gbytes_per_s) + ' GB/s' : null], ['FLOPs over time', m.tflops > 0 ? significant(m.tflops) + ' TFLOP/s' : null],
+    ['least bytes over time', m.gbytes_per_s > 0 ? significant(m.gbytes_per_s) + ' GB/s' : null], ['FLOPs over time', m.tflops > 0 ? significant(m.tflops) + ' TFLOP/s' : null], ['of the roof', shareText(shareOf(m), '')],
     ['worst error over tolerance’s scale', significant(m.max_error)], ['compiling', m.compile_s > 0 ? significant(m.compile_s) + ' s' : null], ['timed pairs', m.samples], ['processors', m.busy ? 'kept busy by others' : null],
     ['device', m.device], ['preset', m.preset]]);
 }
@@ -300,8 +447,7 @@ function open(t, m, from) {
   const cell = cellOf(t, m), task = data.tasks[t], model = data.models[m], body = byId('d-body');
   byId('d-title').textContent = task[0] + ' ' + plain(task[1]) + ' \u2014 ' + model.name;
   body.replaceChildren(el('p', {class: 'note'}, cellLabel(task, model, cell) + '.'));
-  if (cell.speedup) body.append(facts([['best speedup', speedText(cell.speedup.point) + '×  [' + speedText(cell.speedup.low) + ', ' + (known(cell.speedup.high) ? speedText(cell.speedup.high) : '∞') + ']'],
-    ['measured again', known(cell.confirmed) ? speedText(cell.confirmed) + '×' : null]]));
+  if (cell.speedup) body.append(facts([['best speedup', speedupText(cell.speedup).join('  ')], ['measured again', cell.confirmed ? speedupText(cell.confirmed).join('  ') : null]]));
   const strip = el('div', {class: 'samples', role: 'group', 'aria-label': 'attempts'});
   let shownAttempt = null;
   const show = (button, sample, attempt) => {
@@ -338,7 +484,10 @@ function page() {
   byId('remarks').append(...data.remarks.map(remark => el('p', {class: 'note'}, remark)));
   const [leaderboard, ...others] = data.tables.map(tableNode);
   byId('first').append(leaderboard);
-  byId('charts').append(...kCharts.map(chart).filter(Boolean));
+  byId('charts').append(...[...kCharts.map(chart), roofline()].filter(Boolean));
+  byId('h-grid').textContent = 'Every task by every ' + data.of;
+  if (correct.length) byId('speedups').append(speedups());
+  taskTable();
   byId('tables').append(...others);
   grids();
   legend();
