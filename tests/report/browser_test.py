@@ -74,6 +74,7 @@ def check_sets(page, html):
     check(page.eval("document.querySelectorAll('#speedups .point').length") == page.eval("correct.length") > 0, "marks")
     check(page.eval("document.querySelectorAll('#tasks tbody tr').length") == page.eval("data.cells.length"), "rows")
     check(page.eval("document.querySelectorAll('.roof').length") == 0, "no roof where none is recorded")
+    check(page.eval("roofOf('constructor')[0] === Infinity"), "a device of that name has none either")
     check("of the roof" not in page.eval("document.getElementById('tasks').textContent"), "and no share of one")
 
 

@@ -26,6 +26,7 @@ const markOf = index => ({name: data.marks[index][0], text: data.marks[index][1]
 
 // --- words and numbers ---------------------------------------------------------------------------
 const plain = name => name.replaceAll('_', ' ');
+const levelName = level => level > 0 ? 'Level ' + level : 'Own tasks';
 const shortened = (text, most) => text.length > most ? text.slice(0, most - 1) + '…' : text;
 const known = x => x !== null && x !== undefined;
 const plural = (n, one, many) => n + ' ' + (n === 1 ? one : many || one + 's');
@@ -221,7 +222,7 @@ function speedups() {
   const least = Math.min(...points) / 3, most = Math.max(...points) * 3;  // an interval beyond these is cut
   const up = logAxis([1, ...points, ...correct.map(one => Math.max(one.worth.low, least)), ...correct.map(one => Math.min(high(one), most))]);
   const ticks = (tasks > 24 ? ticksOf(0, tasks - 1) : data.tasks.map((_, t) => t)).filter(t => data.tasks[Math.round(t)] && Number.isInteger(t));
-  const drawn = axes({title: 'Speedup on each task', x: 'task', y: 'times the baseline’s speed, and 95% intervals; of the best candidate'},
+  const drawn = axes({title: 'Speedup on each task', x: 'task', y: 'times the baseline’s speed, of the best candidate; the lines are 95% intervals, cut where they leave the figure'},
     {first: -.5, last: tasks - .5, ticks, text: t => shortened(data.tasks[t][0].replace('level', ''), 7)}, up, width);
   drawn.svg.classList.add('wide');
   drawn.path(drawn.svg, 'mark-x', 'M' + kLeft + ' ' + drawn.y(1) + 'H' + drawn.right);
@@ -267,8 +268,8 @@ function taskTable() {
   });
   const body = el('tbody'), find = el('input', {type: 'search', placeholder: 'name of a task, outcome …', 'aria-label': 'find'}), count = el('span', {role: 'status'});
   const select = (label, options) => ({options, node: el('select', {'aria-label': label}, ...options.map(([text], i) => el('option', {value: i}, text)))});
-  const one_of = (label, text, key) => select(label, [['every ' + label, () => true], ...[...new Set(candidates.map(key))].map(value => [text(value), one => key(one) === value])]);
-  const selects = [one_of('level', level => level > 0 ? 'level ' + level : 'own tasks', one => one.level), one_of(data.of, m => data.models[m].name, one => one.m),
+  const oneOf = (label, text, key) => select(label, [['every ' + label, () => true], ...[...new Set(candidates.map(key))].map(value => [text(value), one => key(one) === value])]);
+  const selects = [oneOf('level', levelName, one => one.level), oneOf(data.of, m => data.models[m].name, one => one.m),
     select('outcome', [['every outcome', () => true], ['faster than the baseline', one => one.worth && one.worth.point > 1], ['surely faster', one => one.worth && one.worth.low > 1],
       ['correct', one => one.worth], ['not correct', one => !one.worth]])].filter(each => each.options.length > 2);
   const filter = () => {
@@ -295,7 +296,7 @@ function taskTable() {
   filter();
   byId('tasks').append(el('div', {class: 'filters'}, find, ...selects.map(each => each.node), count),
     el('div', {class: 'scroll tall', tabindex: 0, role: 'region', 'aria-labelledby': 'h-tasks'}, el('table', {class: 'numbers'}, el('thead', {}, el('tr', {}, ...heads)), body)),
-    el('p', {class: 'note'}, 'The best candidate of each ' + data.of + ', or how far it came where none is correct.' + (shares ? ' Of the roof: its share of the device’s own rate of copying or of arithmetic, the larger of the two.' : '')));
+    el('p', {class: 'note'}, 'The best candidate of each ' + data.of + ', or how far it came where none is correct. A task’s name opens what stands behind it, as does a mark in the figures.' + (shares ? ' Of the roof: its share of the device’s own rate of copying or of arithmetic, the larger of the two.' : '')));
 }
 
 // --- the grid ------------------------------------------------------------------------------------
@@ -361,11 +362,11 @@ function grids() {
   for (const level of levels) {
     const tasks = data.tasks.map((task, t) => t).filter(t => data.tasks[t][2] === level);
     const size = Math.max(Math.ceil(tasks.length / chunks), 6);
-    byId('grids').append(el('h3', {}, 'Level ' + level + ', ' + plural(tasks.length, 'task')));
+    byId('grids').append(el('h3', {}, levelName(level) + ', ' + plural(tasks.length, 'task')));
     const box = el('div', {class: 'chunks'});
     for (let begin = 0; begin < tasks.length; begin += size) {
       const own = tasks.slice(begin, begin + size);
-      const table = el('table', {class: 'grid', role: 'grid', 'aria-label': 'Level ' + level + ', tasks ' + data.tasks[own[0]][0] + ' to ' + data.tasks[own[own.length - 1]][0]});
+      const table = el('table', {class: 'grid', role: 'grid', 'aria-label': levelName(level) + ', tasks ' + data.tasks[own[0]][0] + ' to ' + data.tasks[own[own.length - 1]][0]});
       table.append(el('thead', {}, el('tr', {role: 'row'}, el('td', {role: 'columnheader', 'aria-label': 'task'}), ...data.models.map(model => el('th', {scope: 'col', role: 'columnheader', title: model.name}, el('span', {}, model.name))))));
       const body = el('tbody');
       for (const t of own) {
@@ -486,7 +487,7 @@ function page() {
   byId('first').append(leaderboard);
   byId('charts').append(...[...kCharts.map(chart), roofline()].filter(Boolean));
   byId('h-grid').textContent = 'Every task by every ' + data.of;
-  if (correct.length) byId('speedups').append(speedups());
+  if (correct.length) byId('speedups').append(speedups()); else byId('speedups').remove();
   taskTable();
   byId('tables').append(...others);
   grids();
