@@ -28,6 +28,7 @@ def check_tasks(page, models):
     check(page.eval("document.querySelectorAll('#speedups .point').length") == correct, "a mark for each")
     check(page.eval("document.querySelectorAll('#speedups .point .span').length") == correct, "with its interval")
     check(page.eval("document.querySelectorAll('#charts .point').length") == correct, "a place for each under the roof")
+    check(2 < page.eval("logAxis([5e-324, 1, 1e308]).ticks.length") < 9, "ticks for all that a forged file may hold")
     page.eval("document.querySelector('#speedups .point').dispatchEvent(new MouseEvent('click'))")
     check(opened(page), "a mark opens what stands behind it")
     page.key("Escape")

@@ -100,7 +100,9 @@ function ticksOf(first, last, log) {
     for (let decade = 10 ** Math.floor(Math.log10(first)); decade <= last; decade *= 10) {
       for (const tick of [decade, 2 * decade, 5 * decade]) if (tick >= first * .999 && tick <= last * 1.001) ticks.push(tick);
     }
-    return ticks.length > most ? ticks.filter(tick => Math.abs(Math.log10(tick) - Math.round(Math.log10(tick))) < .01) : ticks;
+    if (ticks.length <= most) return ticks;
+    const decades = ticks.filter(tick => Math.abs(Math.log10(tick) - Math.round(Math.log10(tick))) < .01), every = Math.ceil(decades.length / most);
+    return decades.filter((_, i) => i % every === 0);
   }
   let step = 10 ** Math.floor(Math.log10(last - first));
   while ((last - first) / step > most) step *= 2;
@@ -191,8 +193,9 @@ const candidates = data.cells.map((cell, i) => {
 });
 const correct = candidates.filter(each => each.worth);
 const speedupText = ({point, low, high}) => [speedText(point) + '×', '[' + speedText(low) + ', ' + (known(high) ? speedText(high) : '∞') + ']'];
+/// A forged file may hold numbers so small or large that no axis has ticks for them.
 function logAxis(values) {
-  const first = Math.min(...values) / 1.15, last = Math.max(...values) * 1.15, ticks = ticksOf(first, last, true);
+  const first = Math.max(1e-300, Math.min(...values) / 1.15), last = Math.min(1e300, Math.max(...values) * 1.15), ticks = ticksOf(first, last, true);
   return {first, last, log: true, ticks: ticks.length > 2 ? ticks : ticksOf(first, last), text: numberText};
 }
 /// A mark for each of these candidates, of the first eight models; a click opens what stands behind
@@ -221,7 +224,7 @@ function speedups() {
   const points = correct.map(one => one.worth.point), high = one => known(one.worth.high) ? one.worth.high : Infinity;
   const least = Math.min(...points) / 3, most = Math.max(...points) * 3;  // an interval beyond these is cut
   const up = logAxis([1, ...points, ...correct.map(one => Math.max(one.worth.low, least)), ...correct.map(one => Math.min(high(one), most))]);
-  const ticks = (tasks > 24 ? ticksOf(0, tasks - 1) : data.tasks.map((_, t) => t)).filter(t => data.tasks[Math.round(t)] && Number.isInteger(t));
+  const ticks = (tasks > 24 ? ticksOf(0, tasks - 1) : data.tasks.map((_, t) => t)).filter(t => data.tasks[t]);
   const drawn = axes({title: 'Speedup on each task', x: 'task', y: 'times the baseline’s speed, of the best candidate; the lines are 95% intervals, cut where they leave the figure'},
     {first: -.5, last: tasks - .5, ticks, text: t => shortened(data.tasks[t][0].replace('level', ''), 7)}, up, width);
   drawn.svg.classList.add('wide');
