@@ -34,7 +34,7 @@ std::string meaning_text(uint64_t meaning);
 uint64_t meaning_from_text(std::string_view text);
 
 /// named_task() for what is not made of numbers.
-const Task& task_of_name(std::string_view text, std::span<const Task> suite = tasks());
+const Task& task_of_name(std::string_view text, std::span<const Task> suite);
 /// Those that the text may be the name of, in order: of the name, else the one whose name begins
 /// with it, else all whose names hold it.
 std::vector<const Task*> tasks_of_name(std::string_view text, std::span<const Task> suite);

@@ -143,7 +143,12 @@ TaskId parse_task_id(std::string_view text) {
     return known != nullptr ? known->id : named;
   }
   const std::optional<Selection> item = read_selection(text);
-  if (!item) return task_of_name(text).id;
+  if (!item) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        "'" + std::string(text) +
+            "' is not a task: write level1/19 or 1/19 (1/* for a level, 1/1-9 for a range)");
+  }
   if (item->whole_level || item->first != item->last) {
     throw Error(ErrorCode::kInvalidArgument,
                 "'" + std::string(text) + "' names several tasks; write one, as in level1/19");

@@ -40,7 +40,7 @@ class CallRequest {
 kbench_status answer(char** out, const std::function<json()>& call);
 
 inline const Task& task_of(const CallRequest& request) {
-  return find_task(parse_task_id(request["task"].text()));
+  return named_task(request["task"].text());
 }
 
 /// The default is v0.1, as for `kbench show`.

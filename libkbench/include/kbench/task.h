@@ -30,8 +30,8 @@ struct TaskId {
   uint32_t draw_word() const;
 };
 std::string to_string(const TaskId& id);  ///< "level1/19", "my/mlp"
-/// "level1/19", "1/19", a name as named_task() takes it, or the name of a task of one's own, with
-/// the meaning of the file of that name that was added last; throws kInvalidArgument, kNotFound.
+/// "level1/19", "1/19" or the name of a task of one's own, with the meaning of the file of that
+/// name that was added last; throws kInvalidArgument.
 TaskId parse_task_id(std::string_view text);
 /// Whether the text can name a task of one's own: two words of letters, digits, '_', '-' and '.'
 /// with a '/' between, the first of which begins with a letter and is no level's.
