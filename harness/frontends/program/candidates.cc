@@ -132,7 +132,8 @@ std::string CandidateTasks::of_unnamed() const {
   return named_.size() == 1 ? to_string(named_.front()->id) : "";
 }
 
-/// Files make tasks known beside those that candidates may be of.
+/// Where files of tasks are given, candidates of other tasks may be judged beside those of the
+/// files.
 void CandidateTasks::expect(const Task* task, const std::string& candidate) const {
   const bool all_named =
       given() && std::ranges::all_of(named_, [](const Task* each) { return each->id.own.empty(); });

@@ -26,9 +26,10 @@ class CandidateTasks {
   bool given() const { return !selection_.empty(); }
   /// Makes the tasks of its files known, and remembers which tasks it names. Throws Error.
   void read();
-  /// That of a ModelNew that names none; empty where not one task is named.
+  /// The task of a ModelNew that says none itself: the one that is named; empty where several are.
   std::string of_unnamed() const;
-  /// Throws Error where the candidate is of another task than those that are named. Null: unknown.
+  /// Throws Error where `task`, the candidate's, is none of those that are named. It is null where
+  /// the candidate cannot be read, of which its judge tells.
   void expect(const Task* task, const std::string& candidate) const;
 
  private:
@@ -42,8 +43,8 @@ class CandidateTasks {
 /// Throws Error if a path does not exist, is no manifest or contains none.
 std::vector<NamedCandidate> named_candidates(const std::vector<std::string>& words,
                                              const std::string& task = {});
-/// The one that a word names: a file, or a folder that holds one. Throws Error, naming the files of
-/// a folder that holds several.
+/// The one candidate that a word names: a file's, or that of a folder which holds one. Throws
+/// Error, naming the files of a folder that holds several.
 NamedCandidate one_candidate(const std::string& word, const std::string& task = {});
 
 /// The type to run a candidate in: --dtype, else the one that it is written for, else f32.

@@ -160,7 +160,7 @@ class Run {
   }
   OutputFile& output() { return output_; }
 
-  /// Blocks of those that failed, where several have had a line each.
+  /// A block for each that failed, where all had a line each; else nothing.
   std::string failures() const {
     std::string text;
     if (candidates_.size() == 1 || options_.check || options_.verbose) return text;
@@ -172,7 +172,7 @@ class Run {
   }
 
  private:
-  /// As soon as it is judged.
+  /// The text that is printed as soon as a candidate is judged.
   std::string text_of(const Result& result, const std::string& name) const {
     if (options_.json || (options_.quiet && candidates_.size() > 1)) return "";
     if (options_.check) return format_check(result, name);

@@ -330,7 +330,8 @@ std::optional<Finding> Sampler::take_calls(Checks& checks, const trial::Roles& r
   commands_.submit_and_wait(kHarnessSeconds);
   if (auto finding = run_both(checks, roles, seconds)) return finding;
   const std::vector<int> checked = calls_to_check();
-  const process::PausedScope still(parts_.pausable);  // Once: half a millisecond, for each of many.
+  // Stopping the others takes half a millisecond, so it is done once for the truth of all calls.
+  const process::PausedScope still(parts_.pausable);
   BracketedRun baseline;
   baseline.calls = static_cast<int>(checked.size());
   for (const int call : checked) {

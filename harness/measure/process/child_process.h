@@ -127,7 +127,7 @@ class PausableProcesses {
   /// Stops all of them and waits for it, for 0.7 ms at most: one that is inside a longer system
   /// call stops at its end. Work that they have submitted to a device goes on.
   void pause();
-  /// Once for each pause(): the last one lets them go on.
+  /// To be called once for each pause(); they go on after the last call.
   void resume();
 
  private:

@@ -219,9 +219,10 @@ Interval CallSampling::alone_ns() const {
                            : median_interval(alone_pairs_ns());
 }
 
-/// The pairs' range, wider by itself, misses their median on one side once in 2,048 times for six
-/// pairs and less often for more (docs/measurement.md has the proof); of sixteen, that median is
-/// below all but the least once in 3,855 times, whatever their distribution.
+/// By a lower end of the median of the pairs' times. Of fewer than sixteen pairs it is the least
+/// time, less the whole range of them: six pairs put it above the median once in 2,048 times, more
+/// pairs less often (docs/measurement.md has the proof). Of sixteen it is the second least time,
+/// which is above the median once in 3,855 times, whatever their distribution.
 bool CallSampling::lower_alone() const {
   if (alone_.size() < kFewestAlone || several_.count() < 2) return false;
   std::vector<double> pairs = alone_pairs_ns();

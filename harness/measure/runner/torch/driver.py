@@ -686,8 +686,8 @@ def forget_compiled():
 
 
 def load_kernels():
-    """Those that every module needs here: CUDA and cuBLAS load each when it is first used, together
-    for a fifth of a second, which no candidate waits for yet."""
+    """Runs what kbench itself runs in the process of every module. CUDA and cuBLAS load each kernel
+    when it is first used, which takes a fifth of a second in all, and no candidate waits for yet."""
     numbers = torch.zeros(2, 2, device=DEVICE)
     with contextlib.suppress(RuntimeError):  # What fails here fails where it is needed.
         alike(numbers @ numbers, numbers.clone())
