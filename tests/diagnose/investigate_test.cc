@@ -211,9 +211,9 @@ TEST(Look, WhatDiffersOverTheSameValuesIsARace) {
     tensor.data<float>()[2] = last;
     return tensor;
   };
-  look.inspection.outputs.push_back({values(9, 9), values(1, 2), values(3, 4), values(3, 5)});
+  look.inspection.outputs.push_back({values(9, 9), values(1, 2), values(3, 4), values(3, 5), {}});
   EXPECT_EQ(look.racing(), 1);
-  look.inspection.outputs.push_back({values(9, 9), values(1, 2), values(3, 4), values(3, 4)});
+  look.inspection.outputs.push_back({values(9, 9), values(1, 2), values(3, 4), values(3, 4), {}});
   EXPECT_EQ(look.racing(), 1);
 }
 

@@ -255,7 +255,7 @@ TEST(JudgeProtocol, FindingsArriveAsTheyWereSent) {
     got.data<float>()[static_cast<size_t>(i)] = 0.1f * static_cast<float>(i - 2);
   Tensor index(DType::i64, {});
   index.data<int64_t>()[0] = -3;
-  inspection.outputs = {{got, got.clone(), got, got}, {index, index, index, index}};
+  inspection.outputs = {{got, got.clone(), got, got, got}, {index, index, index, index, index}};
   const std::string line = to_json(inspection);
   const Inspection back = inspection_from_json(line);
   ASSERT_EQ(back.outputs.size(), 2u);

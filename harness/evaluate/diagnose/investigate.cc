@@ -63,6 +63,8 @@ void look_at_values(client::JudgeClient& judge, const Result& result,
   const Look& look = *failure.look;
   evidence.seen_at = look.variables;
   evidence.racing = look.racing();
+  evidence.wrong_on_other_inputs = look.other_inputs;
+  evidence.repeats_first = look.repeats_first;
   for (size_t i = 0; i < look.expected.size(); ++i) {
     const std::vector<char> wrong = wrong_elements(look.compared(i, relative));
     evidence.elements += static_cast<int64_t>(wrong.size());

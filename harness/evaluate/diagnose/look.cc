@@ -76,18 +76,19 @@ int64_t Look::racing() const {
 
 const Tensor& Look::got(size_t output) const {
   const judge::Inspection::Output& seen = inspection.outputs.at(output);
-  return second_run ? seen.again : seen.got;
+  return other_inputs ? seen.other : second_run ? seen.again : seen.got;
 }
 
 Compared Look::compared(size_t output, double relative) const {
   const judge::Inspection::Output& seen = inspection.outputs.at(output);
-  const Tensor& other = second_run ? seen.got : seen.again;
-  return {got(output).shape(),
-          values_of(got(output)),
-          values_of(expected.at(output)),
-          values_of(other),
-          second_run ? std::vector<char>() : written_of(seen),
-          relative};
+  Compared compared = {.shape = got(output).shape(),
+                       .got = values_of(got(output)),
+                       .expected = values_of(expected.at(output)),
+                       .relative = relative};
+  if (other_inputs) return compared;  // No other run had these inputs.
+  compared.again = values_of(second_run ? seen.got : seen.again);
+  if (!second_run) compared.written = written_of(seen);
+  return compared;
 }
 
 Looker::Looker(client::JudgeClient& judge, const Task& task, Question question, uint64_t seed)
@@ -143,7 +144,35 @@ std::optional<Look> Looker::look(const TaskAt& at) {
       return look;
     }
   }
+  compare_on_other_inputs(look, bounds);
   return look;
+}
+
+void Looker::compare_on_other_inputs(Look& look, const Bounds& bounds) const {
+  NamedTensors given =
+      draw_tensors(*look.graph, task_.id, judge::Inspection::other_inputs_seed(seed_));
+  for (const int id : look.graph->values_of(Graph::Kind::parameter)) {
+    const std::string& name = look.graph->value(id).name;
+    given[name] = look.given.at(name).clone();
+  }
+  std::vector<Tensor> expected = run_reference(*look.graph, given, {.precision = Precision::f64});
+  bool repeats = true;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const judge::Inspection::Output& output = look.inspection.outputs.at(i);
+    for (int64_t e = 0; e < output.got.elements(); ++e) {
+      repeats = repeats && element_equal(output.got, output.other, e);
+    }
+    if (look.failed()) continue;
+    const Comparison found = compare(output.other, expected[i], bounds, question_.rule.tolerance);
+    look.verdict = classify(found, bounds);
+    if (!look.failed()) continue;
+    look.message = look.graph->output_name(i) + ": " + describe(found, expected[i].shape(), bounds);
+  }
+  if (!look.failed()) return;
+  look.other_inputs = true;
+  look.repeats_first = repeats;
+  look.given = std::move(given);
+  look.expected = std::move(expected);
 }
 
 bool alike(Verdict a, Verdict b) {

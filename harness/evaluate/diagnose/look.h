@@ -40,6 +40,10 @@ struct Look : TaskAt {
   std::vector<Tensor> expected;  ///< float64; empty if the candidate did not run
   judge::Inspection inspection;
   bool second_run = false;  ///< the first was right, and what failed is the second
+  /// It was right as often as it ran on the same inputs, and what failed is the run on others;
+  /// `given` and `expected` are that run's.
+  bool other_inputs = false;
+  bool repeats_first = false;  ///< on other inputs it gave what it had given on the first
 
   bool ran() const { return !expected.empty(); }
   bool failed() const { return verdict != Verdict::passed; }
@@ -67,6 +71,9 @@ class Looker {
   const Task& task() const { return task_; }
 
  private:
+  /// Of a look that is right so far: whether its run on other inputs is, too.
+  void compare_on_other_inputs(Look& look, const Bounds& bounds) const;
+
   client::JudgeClient& judge_;
   const Task& task_;
   Question question_;

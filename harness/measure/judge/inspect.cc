@@ -52,6 +52,18 @@ void require_few_elements(const Graph& graph) {
   }
 }
 
+void draw_kinds(const SampleParts& parts, Sampler& sampler, uint64_t seed,
+                std::initializer_list<Graph::Kind> kinds) {
+  vulkan::Commands& commands = sampler.commands();
+  commands.begin();
+  for (const auto kind : kinds) {
+    for (const int id : parts.task_memory.graph().values_of(kind)) {
+      sampler.draw(id, seed, parts.task_memory.given(id));
+    }
+  }
+  commands.submit_and_wait(kHarnessSeconds);
+}
+
 /// Elements that still hold what stood there before; bools do by chance.
 int64_t untouched(const Tensor& before, const Tensor& got) {
   if (got.dtype() == DType::boolean) return 0;
@@ -67,15 +79,7 @@ int64_t untouched(const Tensor& before, const Tensor& got) {
 }  // namespace
 
 void draw_known(const SampleParts& parts, Sampler& sampler, uint64_t seed) {
-  const Graph& graph = parts.task_memory.graph();
-  vulkan::Commands& commands = sampler.commands();
-  commands.begin();
-  for (const auto kind : {Graph::Kind::parameter, Graph::Kind::input}) {
-    for (const int id : graph.values_of(kind)) {
-      sampler.draw(id, seed, parts.task_memory.given(id));
-    }
-  }
-  commands.submit_and_wait(kHarnessSeconds);
+  draw_kinds(parts, sampler, seed, {Graph::Kind::parameter, Graph::Kind::input});
 }
 
 ReceivedRun run_and_receive(const SampleParts& parts, Sampler& sampler, Checks& checks,
@@ -95,25 +99,29 @@ ReceivedRun run_and_receive(const SampleParts& parts, Sampler& sampler, Checks& 
 }
 
 std::optional<Finding> inspect(const SampleParts& parts, Sampler& sampler, Checks& checks,
-                               double seconds, Inspection& inspection) {
+                               uint64_t seed, double seconds, Inspection& inspection) {
   const Graph& graph = parts.task_memory.graph();
   require_few_elements(graph);
   inspection.outputs.resize(graph.outputs().size());
   std::optional<Finding> finding;
-  constexpr int kRuns = 3;
+  constexpr int kRuns = 4, kOther = 3;
   trial::SecretStream fills = parts.secret;
   for (int run = 0; run < kRuns; ++run) {
     if (run == 1) fills = parts.secret;
     if (run == 2) parts.secret = fills;  // The values of the run before.
-    const trial::Contents contents = run == 0 ? trial::Contents::plausible : trial::Contents::zeros;
-    ReceivedRun received = run_and_receive(parts, sampler, checks, contents, run == 0, seconds);
+    if (run == kOther) {
+      draw_kinds(parts, sampler, Inspection::other_inputs_seed(seed), {Graph::Kind::input});
+    }
+    const bool new_inputs = run == 0 || run == kOther;
+    const trial::Contents contents =
+        new_inputs ? trial::Contents::plausible : trial::Contents::zeros;
+    ReceivedRun received = run_and_receive(parts, sampler, checks, contents, new_inputs, seconds);
     if (!finding) finding = std::move(received.finding);
     for (size_t i = 0; i < inspection.outputs.size(); ++i) {
       Inspection::Output& output = inspection.outputs[i];
       if (run == 0) output.before = std::move(received.before[i]);
-      (run == 0   ? output.got
-       : run == 1 ? output.again
-                  : output.repeated) = std::move(received.after[i]);
+      Tensor* const by_run[kRuns] = {&output.got, &output.again, &output.repeated, &output.other};
+      *by_run[run] = std::move(received.after[i]);
     }
   }
   return finding;

@@ -28,12 +28,13 @@ struct ReceivedRun {
 ReceivedRun run_and_receive(const SampleParts& parts, Sampler& sampler, Checks& checks,
                             trial::Contents contents, bool first, double seconds);
 
-/// Runs the candidate three times, over values in its outputs and temporaries as Inspection has
-/// them, and receives what it wrote. The finding is what it did outside of its outputs, if
-/// anything. Throws kInvalidArgument where the outputs have more than kMostInspected elements, and
-/// what a sample throws. `checks` has its redzones recorded.
+/// Runs the candidate four times, on inputs and over values in its outputs and temporaries as
+/// Inspection has them, and receives what it wrote. `seed`: draw_known() has drawn from it. The
+/// finding is what the candidate did outside of its outputs, if anything. Throws kInvalidArgument
+/// where the outputs have more than kMostInspected elements, and what a sample throws. `checks` has
+/// its redzones recorded.
 std::optional<Finding> inspect(const SampleParts& parts, Sampler& sampler, Checks& checks,
-                               double seconds, Inspection& inspection);
+                               uint64_t seed, double seconds, Inspection& inspection);
 
 // Compares a candidate's outputs with the CPU's reference: for small sizes, without a baseline.
 

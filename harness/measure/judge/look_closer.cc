@@ -23,7 +23,8 @@ void look_at_outputs(PreparedTrial& trial) {
   std::optional<Checks> checks;
   trial.make_checks_with_redzones(checks);
   Inspection inspection;
-  auto finding = inspect(trial.parts(), trial.sampler(), *checks, trial.run_seconds(), inspection);
+  auto finding = inspect(trial.parts(), trial.sampler(), *checks, *trial.known_seed(),
+                         trial.run_seconds(), inspection);
   trial.report().end.findings.inspection = std::move(inspection);
   refuse_or_pass(trial, std::move(finding));
 }

@@ -21,9 +21,9 @@ constexpr char kBadFindings[] = "malformed findings between kbench and its judge
 struct OutputLine {
   DType dtype = DType::f32;
   Shape shape;
-  std::string before, got, again, repeated;
+  std::string before, got, again, repeated, other;
 };
-KBENCH_FIELDS(OutputLine, dtype, shape, before, got, again, repeated)
+KBENCH_FIELDS(OutputLine, dtype, shape, before, got, again, repeated, other)
 
 struct InspectionLine {
   std::vector<OutputLine> outputs;
@@ -70,7 +70,8 @@ std::string to_json(const Inspection& inspection) {
   InspectionLine line;
   for (const Inspection::Output& output : inspection.outputs) {
     line.outputs.push_back({output.got.dtype(), output.got.shape(), hex_of(output.before),
-                            hex_of(output.got), hex_of(output.again), hex_of(output.repeated)});
+                            hex_of(output.got), hex_of(output.again), hex_of(output.repeated),
+                            hex_of(output.other)});
   }
   return json_line(line);
 }
@@ -82,8 +83,8 @@ Inspection inspection_from_json(std::string_view line) {
     for (const OutputLine& output : read.outputs) {
       const TensorType type = type_of(output);
       inspection.outputs.push_back({tensor_of(type, output.before), tensor_of(type, output.got),
-                                    tensor_of(type, output.again),
-                                    tensor_of(type, output.repeated)});
+                                    tensor_of(type, output.again), tensor_of(type, output.repeated),
+                                    tensor_of(type, output.other)});
     }
   } catch (const Error& e) {
     if (e.code() == ErrorCode::kParse) throw;

@@ -17,13 +17,17 @@ namespace kbench::judge {
 inline constexpr int64_t kMostInspected = 1 << 16;
 
 /// A candidate run three times on the same inputs: over plausible values in its outputs and
-/// temporaries, over zeros, and over zeros once more.
+/// temporaries, over zeros, and over zeros once more. Then it runs once on other inputs.
 struct Inspection {
+  /// The seed of the fourth run's inputs, by the seed of everything else.
+  static uint64_t other_inputs_seed(uint64_t seed) { return seed + 1; }
+
   struct Output {
     Tensor before;    ///< what stood there before the first run
     Tensor got;       ///< by the first run
     Tensor again;     ///< by the second
     Tensor repeated;  ///< by the third: what differs from the second is a race
+    Tensor other;     ///< by the fourth, on the inputs of other_inputs_seed()
   };
   std::vector<Output> outputs;  ///< by output index
 };

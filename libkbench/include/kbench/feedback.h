@@ -56,6 +56,9 @@ struct Evidence {
   /// Elements that differ between two runs on the same inputs, over the same values in outputs and
   /// temporaries: workgroups or invocations race.
   int64_t racing = 0;
+  /// It was right as often as it ran on the same inputs, and wrong on other inputs after that.
+  bool wrong_on_other_inputs = false;
+  bool repeats_first = false;  ///< there it gave, bit by bit, what it had given on the first
   /// Sizes that could not be looked at, and why: "dim=801: ...".
   std::vector<std::string> not_tried = {};
   bool right_when_small = false;  ///< at the sizes of preset smoke it computed what it should
