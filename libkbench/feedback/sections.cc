@@ -383,10 +383,12 @@ Text baseline(const Facts& facts) {
 }
 
 Text hints(const Facts& facts) {
-  constexpr size_t kMost = 3;
+  const Hints hints = hints_for(facts);
   Text text;
-  for (const std::string& hint : hints_for(facts, kMost)) text += "- " + hint + "\n";
-  return text.empty() ? "" : "What mostly helps:\n" + text;
+  for (const std::string& hint : hints.texts) text += "- " + hint + "\n";
+  if (text.empty()) return "";
+  return (hints.know_the_cause ? "What was found points to this:\n" : "What mostly helps:\n") +
+         text;
 }
 
 /// A section of a verdict; sections of the highest rank are dropped first.
