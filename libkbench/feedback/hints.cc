@@ -223,6 +223,9 @@ constexpr Hint kCauses[] = {
     {kModule, kCrash, "forward() missing|forward() takes", nullptr,
      "forward() takes the task's inputs in their order, and nothing else that has no default."},
     {kModule, kPython, "same device", nullptr, "Make tensors where the input is: device=x.device."},
+    {kModule, kPython, "Segmentation fault|Bus error|signal 11|signal 7", nullptr,
+     "The process died of a wrong address: perhaps code that the module compiles, or what it does "
+     "with data_ptr() or ctypes, reaches outside of a tensor."},
     {kModule, kPython, "illegal memory access", nullptr,
      "A kernel reads or writes outside of its tensors: mask loads and stores, count in 64 bits, "
      "and call contiguous() on what it takes for dense."},

@@ -135,7 +135,7 @@ TEST(Feedback, OfAModuleQuotesItsLineAndHintsAreForModules) {
               AllOf(HasSubstr("Line 4 of its file:\n    | return nothing(x)\n"),
                     HasSubstr("- The one block is the whole file"), Not(HasSubstr("barrier"))));
   EXPECT_THAT(told_of(Verdict::crashed, "its Python process ended: signal 11"),
-              AllOf(Not(HasSubstr("Line ")), HasSubstr("no network and no other programs")));
+              AllOf(Not(HasSubstr("Line ")), HasSubstr("died of a wrong address: perhaps")));
   EXPECT_THAT(told_of(Verdict::crashed, "said (line 99999)"), Not(HasSubstr("Line ")));
   EXPECT_THAT(
       told_of(Verdict::invalid_candidate,

@@ -137,6 +137,37 @@ TEST_F(ModuleTest, WithCudaCodeIsUnsupportedWhereThereIsNoCuda) {
   EXPECT_THAT(result.message, HasSubstr("this device has no CUDA"));
 }
 
+TEST_F(ModuleTest, ACrashSaysPhaseCallAndLine) {
+  const auto model = [&](const std::string& init, const std::string& forward) {
+    return judged("level1/19",
+                  "import ctypes, warnings\n"
+                  "import torch\n"
+                  "class ModelNew(torch.nn.Module):\n"
+                  "  def __init__(self):\n"
+                  "    super().__init__()\n"
+                  "    self.calls = 0\n" +
+                      init +
+                      "  def forward(self, x):\n"
+                      "    self.calls += 1\n"
+                      "    warnings.warn('an old function')\n" +
+                      forward + "    return torch.relu(x)\n");
+  };
+  const std::string dies = "    ctypes.string_at(0)\n";
+  const Result in_forward = model("", dies);
+  EXPECT_EQ(name_of(in_forward.verdict), "crashed") << in_forward.message;
+  EXPECT_THAT(in_forward.message, HasSubstr("in a call of forward(): signal 11"));
+  EXPECT_THAT(in_forward.message, HasSubstr("Segmentation fault in forward (line 10)"));
+  const Result in_init = model(dies, "");
+  EXPECT_EQ(name_of(in_init.verdict), "crashed") << in_init.message;
+  EXPECT_THAT(in_init.message, HasSubstr("while ModelNew was made: signal 11"));
+  EXPECT_THAT(in_init.message, HasSubstr("in __init__ (line 7)"));
+  const Result first = model("", "    nothing(x)\n");
+  EXPECT_THAT(first.message, HasSubstr("is not defined, in its first call (line 10)"));
+  const Result later = model("", "    if self.calls == 3: nothing(x)\n");
+  EXPECT_THAT(later.message, ::testing::ContainsRegex("is not defined, in (a later call|call [0-9] "
+                                                      "of [0-9]) \\(line 10\\)"));
+}
+
 /// The first runs of a module have the time of compiling.
 TEST_F(ModuleTest, ThatDoesNotEndIsEndedByTheLimitThatItsMessageNames) {
   asked_.limits.device_seconds = 1;

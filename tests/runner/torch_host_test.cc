@@ -9,6 +9,7 @@
 
 #include "harness/measure/runner/protocol.h"
 #include "harness/measure/runner/python_helper.h"
+#include "harness/measure/runner/torch/torch_process.h"
 #include "kbench/error.h"
 #include "tests/error_of.h"
 
@@ -52,6 +53,44 @@ TEST(TorchAnswers, ARefusedLaunchIsNamed) {
       {{"refused", "launch"}, {"message", "CUDA says invalid argument, and it does not look"}});
   EXPECT_EQ(refused.verdict, Verdict::crashed);
   EXPECT_EQ(refused.message, "its forward fails: CUDA says invalid argument, and it does not look");
+}
+
+TEST(TorchAnswers, AnEndedProcessSaysInWhichPhase) {
+  const auto said = [](const std::string& words) -> std::string {
+    try {
+      read_answer({.last_words = words}, " while ModelNew was made");
+    } catch (const Refused& refused) {
+      return refused.message;
+    }
+    return "";
+  };
+  EXPECT_EQ(said("signal 11"), "its Python process ended while ModelNew was made: signal 11");
+  EXPECT_EQ(said(""), "its Python process ended while ModelNew was made");
+}
+
+TEST(LastWords, OfAProcessThatDiesHaveFunctionAndLine) {
+  EXPECT_EQ(
+      last_words_in("/s/model_new.py:3: UserWarning: old\n  old()\n"
+                    "Fatal Python error: Segmentation fault\n\n"
+                    "Stack (most recent call first):\n"
+                    "  File \"/usr/lib/python3.11/ctypes/__init__.py\", line 519 in string_at\n"
+                    "  File \"/tmp/s/model_new.py\", line 12 in forward\n"
+                    "  File \"/tmp/s/model_new.py\", line 40 in outer\n\n"
+                    "Extension modules: numpy.core (total: 1)\n"),
+      "Segmentation fault in forward (line 12)");
+  EXPECT_EQ(last_words_in("Fatal Python error: Bus error\n"), "Bus error");
+  EXPECT_EQ(last_words_in("Fatal Python error: a\x1b\n/model_new.py\", line x in forward\n"),
+            "a\\x1b");
+}
+
+TEST(LastWords, AreNoWarning) {
+  EXPECT_EQ(last_words_in("terminate called after an instance\n"
+                          "/s/model_new.py:3: UserWarning: old\n  return old()\n"
+                          "[W context.cpp:70] Warning: deterministic (function operator())\n \n"),
+            "terminate called after an instance");
+  EXPECT_EQ(last_words_in("UserWarning: old\n"), "");
+  EXPECT_EQ(last_words_in("one\n  two\n"), "  two");
+  EXPECT_EQ(last_words_in(""), "");
 }
 
 }  // namespace

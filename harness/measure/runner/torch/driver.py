@@ -22,6 +22,7 @@ module of kbench's own, PyTorch as an opponent, it believes what runs took.
 import bisect
 import contextlib
 import ctypes
+import faulthandler
 import gc
 import inspect
 import json
@@ -47,8 +48,8 @@ class Refusal(Exception):
         self.kind = kind
 
 
-def said_by(error, file):
-    """One line: the error, and the line of the candidate's file where it came from."""
+def said_by(error, file, when=""):
+    """One line: the error, when it came, and the line of the candidate's file where it came from."""
     line = ""
     for frame in traceback.extract_tb(error.__traceback__):
         if frame.filename == file:
@@ -61,14 +62,14 @@ def said_by(error, file):
     if any(f"CUDA error: {each}" in said for each in LAUNCH_ERRORS):
         said += f" (perhaps of a launch before it: {WHAT_IS_REFUSED})"
     text = f"{type(error).__name__}: {said}"
-    return " ".join(text[-MOST_TEXT:].split()) + line
+    return " ".join(text[-MOST_TEXT:].split()) + when + line
 
 
-def refusal(kind, error, file):
+def refusal(kind, error, file, when=""):
     """For an error of the candidate's code."""
     if isinstance(error, NoCuda):  # noqa: F821  load_module.py's
         return Refusal("unsupported", str(error))
-    return Refusal(kind, said_by(error, file))
+    return Refusal(kind, said_by(error, file, when))
 
 
 def build_elsewhere(channel):
@@ -283,7 +284,7 @@ class Model:
                           for name, value in job["variables"].items()}  # fmt: skip
         self.shapes = [each["shape"] for each in job["calls"][0]["outputs"]]
         self.graphs, self.tried = {}, set()  # by the number of calls
-        self.answer, self.has_run = None, False
+        self.answer, self.has_run, self.at_call = None, False, 0
         self.module = self.make()
         # Said of PyTorch as the opponent, and believed of it alone: others are found out.
         self.writes_over = getattr(self.module, "writes_over_outputs", False) is True
@@ -576,6 +577,7 @@ class Model:
         """Of a module that writes over its outputs the last one's stand for all: copies would be
         timed with it."""
         for call in range(count):
+            self.at_call = call
             result = self.memory.plain(self.checked(self.module(*self.calls[call])), call)
         return [result] * count
 
@@ -585,6 +587,7 @@ class Model:
         results, spans = [], Spans()
         copies = self.reuses_outputs and not (self.writes_over and is_capturing())
         for call in calls:
+            self.at_call = call
             result = self.memory.plain(self.checked(self.module(*self.calls[call])), call)
             if copies:
                 result = [output.clone() for output in result]
@@ -596,6 +599,12 @@ class Model:
                     spans.add(output)
             results.append(result)
         return results
+
+    def which_call(self, count):
+        """Of a call that fails: ", in its first call"."""
+        if not self.has_run and self.at_call == 0:
+            return ", in its first call"
+        return f", in call {self.at_call + 1} of {count}" if count > 1 else ", in a later call"
 
     def checked(self, result):
         outputs = list(result) if isinstance(result, (tuple, list)) else [result]
@@ -701,6 +710,7 @@ def load_kernels():
 
 def start(job):
     global torch, DEVICE, DTYPES
+    faulthandler.enable(2, all_threads=False)  # If it dies, its last words have the line.
     import torch
 
     DEVICE = "cuda" if job["cuda"] else "cpu"
@@ -749,7 +759,7 @@ class Driver:
             except Refusal:
                 raise
             except BaseException as error:
-                raise refusal("forward", error, self.model.file)
+                raise refusal("forward", error, self.model.file, self.model.which_call(request["calls"]))
         if kind == "nothing" and DEVICE == "cuda":
             torch.zeros(1, device=DEVICE)  # Launching after others have used the device takes longer.
         synchronise()

@@ -52,6 +52,16 @@ std::string text_of(const Json& answer, const char* key) {
 
 constexpr uint64_t kModuleMemory = uint64_t{16} << 30;  ///< of the host
 
+/// In which phase a process that is asked this is.
+std::string when_asked(const Json& question) {
+  const std::string what = text_of(question, "do");
+  if (what == "load") return " while ModelNew was made";
+  if (what != "run") return "";
+  const int calls = question.value("calls", 1);
+  return calls == 1 ? " in a call of forward()"
+                    : " in one of " + std::to_string(calls) + " calls of forward()";
+}
+
 /// Of a process that does not start: others may hold the device's memory.
 ErrorCode code_of(const std::string& message) {
   return message.find(kNoMemory) != std::string::npos ? ErrorCode::kOutOfMemory
@@ -60,14 +70,14 @@ ErrorCode code_of(const std::string& message) {
 
 }  // namespace
 
-Json read_answer(const TorchAnswer& said) {
+Json read_answer(const TorchAnswer& said, const std::string& when) {
   if (!said.text && said.late) {
     throw Error(ErrorCode::kTimeout, "PyTorch's process is not done");
   }
   if (!said.text) {
     const std::string why = shown(said.last_words, kMostMessage);
     throw Refused{
-        Verdict::crashed, "its Python process ended" + (why.empty() ? "" : ": " + why), {}};
+        Verdict::crashed, "its Python process ended" + when + (why.empty() ? "" : ": " + why), {}};
   }
   Json answer = Json::parse(*said.text, nullptr, /*allow_exceptions=*/false);
   if (const std::string kind = text_of(answer, "refused"); !kind.empty()) {
@@ -102,13 +112,14 @@ TorchChannel::Reply TorchChannel::ask_once(Json question, double seconds,
                                            std::span<const int> descriptors) {
   const uint64_t id = secret_.next();
   question["id"] = id;
+  const std::string when = when_asked(question);
   const TorchAnswer said =
       python_.ask_torch({.text = question.dump(-1, ' ', false, Json::error_handler_t::replace),
                          .seconds = seconds,
                          .held = true,
                          .spin = spin_},
                         descriptors);
-  Reply reply{read_answer(said), said.ns};
+  Reply reply{read_answer(said, when), said.ns};
   if (reply.answer.value("id", Json()) != Json(id)) {
     throw Refused{Verdict::crashed, "its Python process answers what it was not asked", {}};
   }

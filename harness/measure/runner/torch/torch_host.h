@@ -24,9 +24,11 @@ namespace kbench::runner {
 
 // Questions to a ModelNew's process and its answers, none of which is believed.
 
-/// What was answered, an object. Throws Refused where it says that the candidate fails or its
-/// process has ended, and Error: kTimeout, kOutOfMemory where what kbench does there lacks memory.
-nlohmann::json read_answer(const TorchAnswer& answer);
+/// What was answered, an object; `when`: what the process was asked for, " while ModelNew was
+/// made", as the message has it if it has ended. Throws Refused where it says that the candidate
+/// fails or its process has ended, and Error: kTimeout, kOutOfMemory where what kbench does there
+/// lacks memory.
+nlohmann::json read_answer(const TorchAnswer& answer, const std::string& when = "");
 
 /// Each question carries a secret number, which its answer has to repeat: none can be made ready
 /// before it is asked.

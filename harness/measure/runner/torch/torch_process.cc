@@ -11,12 +11,54 @@
 #include "harness/measure/process/child_process.h"
 #include "harness/measure/process/deadline.h"
 #include "kbench/error.h"
+#include "libkbench/base/compiler_messages.h"
 
 namespace kbench::runner {
 namespace {
 
 constexpr double kModuleGraceSeconds = 10, kStopSeconds = 1;
+constexpr size_t kMostWords = 300;
+
+std::string_view line_at(std::string_view text, size_t at) {
+  return text.substr(at, text.find('\n', at) - at);
+}
+
+/// What Python's fault handler has printed; empty where it has not.
+std::string of_fault_handler(std::string_view said) {
+  constexpr std::string_view kFatal = "Fatal Python error: ";
+  const size_t fatal = said.rfind(kFatal);
+  if (fatal == said.npos) return "";
+  std::string text = shown(line_at(said, fatal + kFatal.size()), kMostWords);
+  constexpr std::string_view kFrame = "/model_new.py\", line ", kIn = " in ";
+  const size_t frame = said.find(kFrame, fatal);  // The innermost one comes first.
+  if (frame == said.npos) return text;
+  const std::string_view rest = line_at(said, frame + kFrame.size());
+  const size_t in = rest.find(kIn);
+  const auto line = line_number(rest.substr(0, in));
+  if (!line || in == rest.npos) return text;
+  return text + " in " + shown(rest.substr(in + kIn.size()), 60) + " (line " +
+         std::to_string(*line) + ")";
+}
 }  // namespace
+
+std::string last_words_in(std::string_view said) {
+  if (std::string text = of_fault_handler(said); !text.empty()) return text;
+  constexpr std::string_view kWarning = "Warning: ";
+  while (!said.empty()) {
+    const size_t end = said.find_last_not_of(" \r\n\t");
+    if (end == said.npos) return "";
+    said = said.substr(0, end + 1);
+    const size_t begin = said.rfind('\n') + 1;  // npos + 1 is 0
+    const std::string_view line = said.substr(begin);
+    said = said.substr(0, begin);
+    const std::string_view above = said.substr(said.substr(0, begin - (begin > 0)).rfind('\n') + 1);
+    // Below a warning Python prints the line of code that it comes from.
+    const bool of_warning = line.find(kWarning) != line.npos ||
+                            (line.starts_with("  ") && above.find(kWarning) != above.npos);
+    if (!of_warning) return shown(line, kMostWords);
+  }
+  return "";
+}
 
 TorchProcess::TorchProcess(PythonPrototype& prototype, const PythonScratch& scratch,
                            PythonStart start)
@@ -92,8 +134,8 @@ std::string TorchProcess::last_words() {
   }
   std::string text;
   if (end) text = (exited ? "exit status " : "signal ") + std::to_string(end->si_status);
-  const std::string line = process::last_line(said_, 300);
-  return text + (text.empty() || line.empty() ? "" : ": ") + line;
+  const std::string words = last_words_in(said_);
+  return text + (text.empty() || words.empty() ? "" : ": ") + words;
 }
 
 bool TorchProcess::killed() const {

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "harness/measure/runner/python/python_prototype.h"
 #include "harness/measure/runner/python_group.h"
@@ -12,6 +13,11 @@
 #include "libkbench/base/files.h"
 
 namespace kbench::runner {
+
+/// Of what a process that has died has printed: what Python says that it died of, in which function
+/// of the candidate's file and at which line, "Segmentation fault in forward (line 12)"; else its
+/// last line that belongs to no warning. Untrusted.
+std::string last_words_in(std::string_view said);
 
 /// A group of processes of which one has the other end of a channel. Ends with this object, or with
 /// this process.
@@ -35,7 +41,7 @@ class TorchProcess {
   /// To be called a few times a second: ends the group if it takes too much or its first process
   /// has ended, and reads what it prints.
   void watch();
-  /// Why it has ended, as far as is known: a limit, the exit status, its last line of output.
+  /// Why it has ended, as far as is known: a limit, the exit status, its last words.
   std::string last_words();
   /// Whether it has ended by a signal that the system or somebody else sent, and not for a limit.
   bool killed() const;
