@@ -19,8 +19,6 @@ using Language = Kernel::Language;
 
 constexpr size_t kNameBytes = 60;
 
-bool is_python(Language language) { return language == Language::triton; }
-
 /// The text with blanks for comments.
 std::string without_comments(std::string text, bool python) {
   const auto blank = [&](size_t from, size_t to) {
@@ -50,20 +48,19 @@ bool has_word(std::string_view text, std::string_view word) {
   return find_word(text, word) != text.npos;
 }
 
-/// All of the candidate's code, with its includes, without comments. A ModelNew's has its strings,
-/// and the kernels in them.
+/// All of the candidate's code, with its includes, without comments: of a ModelNew without
+/// Python's, and so without the directives of the kernels in its strings.
 std::string all_code(const Facts& facts) {
   if (!facts.candidate) return "";
   std::string code;
   for (const Kernel& kernel : facts.candidate->kernels) {
-    code += without_comments(kernel.source, is_python(kernel.language)) + "\n";
+    code += without_comments(kernel.source, kernel.language == Language::triton) + "\n";
   }
   for (const auto& [path, text] : facts.candidate->includes) {
     code += without_comments(text, false) + "\n";
   }
   if (const TorchModule* module = facts.module()) {
-    // In its strings `#` begins no comment, but a line of CUDA that only has one says nothing here.
-    code += without_comments(without_comments(module->source, true), false);
+    code += without_comments(module->source, true);
   }
   return code;
 }
@@ -88,10 +85,14 @@ std::string_view token(const Tokens& tokens, size_t at) {
   return at < tokens.size() ? tokens[at] : std::string_view();
 }
 
+/// Limits on what is read, so that no text takes long: tokens of one declaration or expression, and
+/// declarations in all.
+constexpr size_t kMostTokens = 400, kMostDeclarations = 200;
+
 /// The place behind the bracket that closes the one at `open`.
 size_t behind_bracket(const Tokens& tokens, size_t open) {
   int depth = 0;
-  for (size_t i = open; i < tokens.size(); ++i) {
+  for (size_t i = open; i < std::min(tokens.size(), open + kMostTokens); ++i) {
     if (tokens[i] == "(" || tokens[i] == "[" || tokens[i] == "{") ++depth;
     if ((tokens[i] == ")" || tokens[i] == "]" || tokens[i] == "}") && --depth == 0) return i + 1;
   }
@@ -112,8 +113,33 @@ bool is_stored_to(const Tokens& tokens, std::string_view name) {
   return false;
 }
 
+/// Whether GLSL's `shared float tile[64];` is there; `layout(shared)` is another thing.
+bool declares_shared(const Tokens& tokens) {
+  for (size_t i = 0; i + 2 < tokens.size(); ++i) {
+    const bool in_layout = i > 0 && (tokens[i - 1] == "(" || tokens[i - 1] == ",");
+    if (tokens[i] == "shared" && !in_layout && is_word_character(tokens[i + 1][0]) &&
+        is_word_character(tokens[i + 2][0])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Whether the code has a function or a macro of this name: then it is none of another language.
+bool defines_name(std::string_view code, std::string_view name) {
+  const Tokens tokens = tokens_of(code);
+  for (size_t i = 1; i + 1 < tokens.size(); ++i) {
+    if (tokens[i] != name) continue;
+    const std::string_view before = tokens[i - 1];
+    if (before == "define") return true;
+    if (tokens[i + 1] == "(" && is_word_character(before[0]) && before != "return") return true;
+  }
+  return false;
+}
+
 /// A buffer as a kernel declares it, and the one that a step gives it there.
 struct DeclaredBuffer {
+  size_t step = 0;
   std::string kernel, place;  ///< "relu"; "binding 1", "parameter 2"
   std::string name, type;     ///< "y", "float16_t"
   bool stored = false;        ///< the kernel's text stores to it
@@ -130,6 +156,7 @@ std::vector<Declaration> glsl_buffers(const Tokens& tokens) {
   std::vector<Declaration> found;
   for (size_t i = 0; i + 1 < tokens.size(); ++i) {
     if (tokens[i] != "layout" || tokens[i + 1] != "(") continue;
+    if (found.size() >= kMostDeclarations) break;
     const size_t behind = behind_bracket(tokens, i + 1);
     size_t binding = 0;
     bool numbered = false, other_set = false;
@@ -140,7 +167,8 @@ std::vector<Declaration> glsl_buffers(const Tokens& tokens) {
     }
     bool buffer = false;
     size_t at = behind;
-    for (; at < tokens.size() && tokens[at] != "{" && tokens[at] != ";"; ++at) {
+    const size_t last = std::min(tokens.size(), behind + kMostTokens);
+    for (; at < last && tokens[at] != "{" && tokens[at] != ";"; ++at) {
       buffer = buffer || tokens[at] == "buffer";
     }
     if (!numbered || other_set || !buffer || token(tokens, at) != "{") continue;
@@ -161,11 +189,12 @@ std::vector<Declaration> cuda_pointers(const Tokens& tokens, std::string_view en
   for (size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i] != "__global__") continue;
     ++kernels;
+    const size_t last = std::min(tokens.size(), i + kMostTokens);
     size_t open = i + 1;
-    while (open < tokens.size() && tokens[open] != "(") ++open;
+    while (open < last && tokens[open] != "(") ++open;
     if (token(tokens, open - 1) == "__launch_bounds__") {
       open = behind_bracket(tokens, open);
-      while (open < tokens.size() && tokens[open] != "(") ++open;
+      while (open < last && tokens[open] != "(") ++open;
     }
     const bool is_entry = token(tokens, open - 1) == entry;
     if (kernels > 1 && !is_entry) continue;
@@ -213,7 +242,8 @@ std::vector<DeclaredBuffer> declared_buffers(const Facts& facts) {
     for (const Declaration& each :
          cuda ? cuda_pointers(tokens, kernel.entry) : glsl_buffers(tokens)) {
       if (each.index >= buffers.size() || buffers[each.index] < 0) continue;
-      all.push_back({shown(kernel.name, kNameBytes),
+      if (all.size() >= kMostDeclarations) return all;
+      all.push_back({step.step, shown(kernel.name, kNameBytes),
                      cuda ? "parameter " + std::to_string(each.index + 1)
                           : "binding " + std::to_string(each.index),
                      std::string(each.name), std::string(each.type),
@@ -255,7 +285,8 @@ bool is_task_input(const BufferSlot& slot) {
 std::vector<std::string> lines_with_errors(const Facts& facts) {
   std::vector<std::string> lines;
   for (const Diagnostic& each : facts.result.diagnostics) {
-    if (each.severity == "error") lines.push_back(source_line(facts, each.file, each.line));
+    if (each.severity != "error") continue;
+    lines.push_back(without_comments(source_line(facts, each.file, each.line), false));
   }
   return lines;
 }
@@ -277,9 +308,10 @@ Clue shares_without_barrier(const Facts& facts) {
   const std::string code = all_code(facts);
   const bool cuda = has_word(code, "__shared__");
   const bool shared = cuda || has_word(code, "groupshared") ||
-                      (!facts.module() && has_word(code, "shared") && has(code, "#version"));
+                      (!facts.module() && declares_shared(tokens_of(code)));
   const bool waits = has_any(
-      code, {"barrier", "Barrier", "__sync", ".sync", "cooperative_groups", "cuda::", "asm"});
+      facts.module() ? facts.module()->source : code,
+      {"barrier", "Barrier", "__sync", ".sync", "cooperative_groups", "cuda::", "cub::", "asm"});
   if (!shared || waits) return std::nullopt;
   return cuda                            ? "__syncthreads()"
          : has_word(code, "groupshared") ? "GroupMemoryBarrierWithGroupSync()"
@@ -289,11 +321,11 @@ Clue shares_without_barrier(const Facts& facts) {
 Clue races(const Facts& facts) { return facts.evidence.racing > 0 ? Clue("") : std::nullopt; }
 
 Clue adds_in_place(const Facts& facts) {
+  const std::string code = all_code(facts);
+  if (has(code, "atomic")) return std::nullopt;
+  const Tokens tokens = tokens_of(code);
   for (const DeclaredBuffer& each : declared_buffers(facts)) {
     if (is_task_input(*each.given)) continue;
-    const std::string code = all_code(facts);
-    if (has_any(code, {"atomic"})) return std::nullopt;
-    const Tokens tokens = tokens_of(code);
     for (size_t i = 0; i + 1 < tokens.size(); ++i) {
       if (tokens[i] != each.name || tokens[i + 1] != "[") continue;
       const size_t behind = behind_bracket(tokens, i + 1);
@@ -310,7 +342,7 @@ Clue stores_where_an_input_is(const Facts& facts) {
   for (const DeclaredBuffer& each : all) {
     if (!each.stored || !is_task_input(*each.given)) continue;
     for (const DeclaredBuffer& other : all) {
-      if (other.kernel != each.kernel || other.stored || is_task_input(*other.given)) continue;
+      if (other.step != each.step || other.stored || is_task_input(*other.given)) continue;
       return "kernel " + each.kernel + " stores to " + shown(each.name, kNameBytes) + "[], " +
              each.place + ", and its step gives " + shown(each.given->name, kNameBytes) +
              " there; " + shown(other.given->name, kNameBytes) + " is given at " + other.place +
@@ -334,7 +366,9 @@ Clue names_are_crossed(const Facts& facts) {
   const std::vector<DeclaredBuffer> all = declared_buffers(facts);
   for (const DeclaredBuffer& a : all) {
     for (const DeclaredBuffer& b : all) {
-      if (a.kernel != b.kernel || lowered(a.name) == lowered(a.given->name)) continue;
+      // Two temporaries may change places from step to step.
+      if (a.step != b.step || a.given->kind == BufferSlot::Kind::temporary) continue;
+      if (lowered(a.name) == lowered(a.given->name)) continue;
       if (lowered(a.name) != lowered(b.given->name) || lowered(b.name) != lowered(a.given->name)) {
         continue;
       }
@@ -390,12 +424,11 @@ Clue lacks_extension(const Facts& facts) {
   const std::string code = all_code(facts);
   for (const std::string& line : lines_with_errors(facts)) {
     for (const Needing& each : kNeeding) {
-      // An extension of all explicit types has them, too.
-      if (!has_word(line, each.word) || has_word(code, each.extension) ||
-          (*each.also != '\0' && has_word(code, each.also)) ||
-          has_word(code, "GL_EXT_shader_explicit_arithmetic_types")) {
-        continue;
-      }
+      // The last two extensions bring many types at once.
+      const bool there =
+          has_word(code, each.extension) || (*each.also != '\0' && has_word(code, each.also)) ||
+          has_word(code, "GL_EXT_shader_explicit_arithmetic_types") || has(code, "gpu_shader");
+      if (there || !has_word(line, each.word) || defines_name(code, each.word)) continue;
       return std::string(each.word) + " needs `#extension " + each.extension + " : require`";
     }
   }
@@ -410,7 +443,6 @@ Clue speaks_cuda(const Facts& facts) {
       {"int4", "ivec4"},
       {"uint4", "uvec4"},
       {"make_float4", "vec4"},
-      {"half", "float16_t, with its extension"},
       {"__half", "float16_t, with its extension"},
       {"rsqrtf", "inversesqrt"},
       {"rsqrt", "inversesqrt"},
@@ -441,7 +473,7 @@ Clue speaks_cuda(const Facts& facts) {
   const std::string code = all_code(facts);
   for (const std::string& line : lines_with_errors(facts)) {
     for (const auto& [theirs, ours] : kNames) {
-      if (!has_word(line, theirs) || has(code, "define " + std::string(theirs))) continue;
+      if (!has_word(line, theirs) || defines_name(code, theirs)) continue;
       return std::string(theirs) + " is " + ours;
     }
   }
@@ -480,10 +512,13 @@ Clue dots_in_tf32(const Facts& facts) {
 }
 
 Clue works_in_place(const Facts& facts) {
-  for (const char* word :
-       {"inplace=True", "relu_(", "add_(", "mul_(", "sub_(", "div_(", "clamp_(", "sigmoid_(",
-        "tanh_(", "exp_(", "copy_(", "zero_(", "fill_(", "masked_fill_(", "out="}) {
-    if (has(all_code(facts), word)) return word;
+  const std::string code = all_code(facts);
+  for (const char* name : {"relu_", "add_", "mul_", "sub_", "div_", "clamp_", "sigmoid_", "tanh_",
+                           "exp_", "masked_fill_", "copy_", "zero_", "fill_"}) {
+    if (has_word(code, name)) return std::string(name) + "()";
+  }
+  for (const char* argument : {"inplace=True", " out=", "(out="}) {
+    if (has(code, argument)) return std::string(trimmed(argument));
   }
   return std::nullopt;
 }
@@ -491,7 +526,8 @@ Clue works_in_place(const Facts& facts) {
 Clue masks_nothing(const Facts& facts) {
   const std::string code = all_code(facts);
   const bool triton = has_any(code, {"tl.store(", "tl.load("});
-  return triton && !has(code, "mask") ? Clue("") : std::nullopt;
+  const bool tests = has_any(code, {"mask", "boundary_check", "descriptor"});
+  return triton && !tests ? Clue("") : std::nullopt;
 }
 
 Clue reads_what_it_did_not_write(const Facts& facts) {
@@ -519,7 +555,8 @@ Clue few_are_wrong(const Facts& facts) {
 }
 
 Clue launches_too_few(const Facts& facts) {
-  if (!facts.resolved || !facts.graph) return std::nullopt;
+  if (!facts.resolved) return std::nullopt;
+  const std::vector<DeclaredBuffer> all = declared_buffers(facts);
   for (const ResolvedStep& step : facts.resolved->dispatch) {
     if (step.kernel < 0) continue;
     const ResolvedKernel& kernel = facts.resolved->kernels[static_cast<size_t>(step.kernel)];
@@ -534,9 +571,8 @@ Clue launches_too_few(const Facts& facts) {
     for (size_t axis = 0; axis < 3; ++axis) {
       invocations *= static_cast<double>(step.groups[axis]) * static_cast<double>((*local)[axis]);
     }
-    for (const DeclaredBuffer& each : declared_buffers(facts)) {
-      if (each.stored && each.given->kind == BufferSlot::Kind::output &&
-          each.kernel == shown(kernel.kernel->name, kNameBytes)) {
+    for (const DeclaredBuffer& each : all) {
+      if (each.stored && each.given->kind == BufferSlot::Kind::output && each.step == step.step) {
         elements = static_cast<double>(each.given->type.elements());
       }
     }

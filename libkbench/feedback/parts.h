@@ -79,7 +79,7 @@ Clue another_element_type(
 Clue launches_too_few(const Facts& facts);  ///< "384 invocations for 400 elements"
 Clue writes_halves(const Facts& facts);     ///< ".half()"
 Clue dots_in_tf32(const Facts& facts);
-Clue works_in_place(const Facts& facts);  ///< "relu_("
+Clue works_in_place(const Facts& facts);  ///< "relu_()"
 Clue masks_nothing(const Facts& facts);   ///< Triton that loads and stores without a mask
 
 // of the lines that a compiler's errors are about

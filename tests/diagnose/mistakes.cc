@@ -257,7 +257,7 @@ std::vector<Mistake> all_mistakes() {
       {"a module that asks for CUDA on a CPU", model("return torch.relu(x.cuda()).cpu()"),
        Verdict::crashed, "The module asks for CUDA, and this device has none"},
       {"an input that is worked on in place", model("return torch.relu_(x)"),
-       Verdict::input_modified, "Perhaps it is relu_( in the module"},
+       Verdict::input_modified, "Perhaps it is relu_() in the module"},
       {"a parameter that the task does not have",
        model("return torch.relu(x) * self.scale", "self.scale = torch.nn.Parameter(torch.ones(1))"),
        Verdict::invalid_candidate, "a buffer or a plain attribute"},
