@@ -484,7 +484,10 @@ Hints hints_for(const Facts& facts) {
   Hints hints;
   add_fitting(kCauses, facts, most, hints.texts);
   hints.know_the_cause = !hints.texts.empty();
-  if (!hints.know_the_cause) add_fitting(kUsual, facts, most, hints.texts);
+  // Where the output is that of one change to the task, feedback has named the cause before.
+  if (!hints.know_the_cause && facts.evidence.matches.empty()) {
+    add_fitting(kUsual, facts, most, hints.texts);
+  }
   return hints;
 }
 

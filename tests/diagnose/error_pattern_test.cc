@@ -138,6 +138,15 @@ TEST(ErrorPattern, OfNaNIsTold) {
                 "infinite values"));
 }
 
+TEST(ErrorPattern, ANaNThatComesAgainIsNoDifference) {
+  Compared compared = right({400});
+  compared.got[7] = NAN;
+  compared.again = compared.got;
+  EXPECT_THAT(error_pattern(compared), Not(HasSubstr("not the same in two runs")));
+  compared.again[7] = 1;
+  EXPECT_THAT(error_pattern(compared), HasSubstr("not the same in two runs"));
+}
+
 TEST(ErrorPattern, OfScatteredErrorsIsNoPattern) {
   const Tensor where = draw(uniform(0, 1), {5, 2, "w"}, {DType::f32, {40, 40}});
   const std::string text = pattern({40, 40}, [&](int64_t i, const auto& r) {

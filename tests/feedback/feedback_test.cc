@@ -298,6 +298,14 @@ TEST(Feedback, AHintThatKnowsTheCauseStandsAlone) {
                     Not(HasSubstr("What mostly helps")), Not(HasSubstr("perhaps something"))));
 }
 
+TEST(Feedback, AMutantThatIsNamedNeedsNoHint) {
+  Evidence evidence;
+  evidence.matches = {"gelu by its tanh form"};
+  const std::string text =
+      feedback(result_of(Verdict::low_precision, "138 elements"), nullptr, evidence).text;
+  EXPECT_THAT(text, AllOf(HasSubstr("gelu by its tanh form"), Not(HasSubstr("helps"))));
+}
+
 TEST(Feedback, WordsOfAnotherLanguageBringNoHint) {
   const Candidate module = module_candidate();
   EXPECT_THAT(

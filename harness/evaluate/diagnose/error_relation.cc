@@ -252,6 +252,11 @@ std::string error_pattern(const Compared& c) {
   if (!c.again.empty()) {
     Compared runs = c;
     runs.expected = c.again;
+    for (size_t i = 0; i < total; ++i) {  // A NaN again is no difference.
+      if (std::isnan(runs.got[i]) && std::isnan(runs.expected[i])) {
+        runs.got[i] = runs.expected[i] = 0;
+      }
+    }
     const std::vector<char> differ = wrong_elements(runs);
     std::vector<char> both = differ;  // elements that were not written differ anyway
     for (size_t i = 0; i < total && !c.written.empty(); ++i) both[i] = both[i] && c.written[i];

@@ -49,7 +49,7 @@ class Refusal(Exception):
 
 
 def said_by(error, file, when=""):
-    """One line: the error, when it came, and the line of the candidate's file where it came from."""
+    """One line: the error, when it came, and the line of the candidate's file that it is from."""
     line = ""
     for frame in traceback.extract_tb(error.__traceback__):
         if frame.filename == file:
@@ -759,7 +759,8 @@ class Driver:
             except Refusal:
                 raise
             except BaseException as error:
-                raise refusal("forward", error, self.model.file, self.model.which_call(request["calls"]))
+                when = self.model.which_call(request["calls"])
+                raise refusal("forward", error, self.model.file, when)
         if kind == "nothing" and DEVICE == "cuda":
             torch.zeros(1, device=DEVICE)  # Launching after others have used the device takes longer.
         synchronise()
