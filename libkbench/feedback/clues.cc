@@ -89,17 +89,18 @@ std::string_view token(const Tokens& tokens, size_t at) {
 /// declarations in all.
 constexpr size_t kMostTokens = 400, kMostDeclarations = 200;
 
-/// The place behind the bracket that closes the one at `open`.
+/// The place behind the bracket that closes the one at `open`; where none does, the last read.
 size_t behind_bracket(const Tokens& tokens, size_t open) {
+  const size_t last = std::min(tokens.size(), open + kMostTokens);
   int depth = 0;
-  for (size_t i = open; i < std::min(tokens.size(), open + kMostTokens); ++i) {
+  for (size_t i = open; i < last; ++i) {
     if (tokens[i] == "(" || tokens[i] == "[" || tokens[i] == "{") ++depth;
     if ((tokens[i] == ")" || tokens[i] == "]" || tokens[i] == "}") && --depth == 0) return i + 1;
   }
-  return tokens.size();
+  return last;
 }
 
-/// What stands before an assignment: whether `name[...]` is one's left side, or an atomic's target.
+/// Whether `name[...]` is the left side of an assignment, or what an atomic function changes.
 bool is_stored_to(const Tokens& tokens, std::string_view name) {
   for (size_t i = 0; i + 1 < tokens.size(); ++i) {
     if (tokens[i] != name || tokens[i + 1] != "[") continue;
@@ -221,7 +222,7 @@ std::vector<Declaration> cuda_pointers(const Tokens& tokens, std::string_view en
   return found;
 }
 
-/// Those of the first steps whose declarations can be read.
+/// The buffers of the first steps, as far as the kernels' declarations of them can be read.
 std::vector<DeclaredBuffer> declared_buffers(const Facts& facts) {
   std::vector<DeclaredBuffer> all;
   if (!facts.resolved) return all;

@@ -11,7 +11,8 @@
 namespace kbench {
 namespace {
 
-/// What a candidate is written in. A ModelNew may have kernels in CUDA or Triton, too.
+/// The languages that a candidate is written in. A ModelNew may have kernels in CUDA or Triton,
+/// too.
 enum Written : unsigned {
   kGlsl = 1,
   kOtherShader = 2,
@@ -331,7 +332,7 @@ constexpr Hint kCauses[] = {
      "copies."},
 };
 
-/// What a verdict mostly comes from: told where no cause is known.
+/// These hints say what a verdict mostly comes from; they are told where no cause is known.
 constexpr Hint kUsual[] = {
     {kAny, of({Verdict::missing}), "", nullptr, "There is no candidate file for this task."},
     {kAny, of({Verdict::does_not_fit}), "", nullptr,
@@ -478,7 +479,7 @@ void add_fitting(std::span<const Hint> table, const Facts& facts, size_t most,
 }  // namespace
 
 Hints hints_for(const Facts& facts) {
-  // What never ran has one error to begin with; the first row that fits is the closest to it.
+  // A candidate that never ran has one error first, and the first row that fits is closest to it.
   const bool ran = (of({facts.result.verdict}) & (kReading | kCompiling | kUnsupported)) == 0;
   const size_t most = ran ? 3 : 1;
   Hints hints;

@@ -56,11 +56,11 @@ Section verdict_section(const Facts& facts);
 
 // --- clues (clues.cc) ----------------------------------------------------------------------------
 
-/// What shows that a mistake was made: nothing where it was not, else words for the hint's {}, or
-/// "" where the hint has none.
+/// A sign that a mistake was made: nothing where it was not, else words for the hint's {}, or ""
+/// where the hint has none.
 using Clue = std::optional<std::string>;
 
-// of warnings and of what was seen when it ran
+// These come from warnings, and from what was seen when the candidate ran.
 Clue warned_of_barrier(const Facts& facts);  ///< "c.yaml:14", where the barrier stands
 Clue races(const Facts& facts);
 Clue reads_what_it_did_not_write(const Facts& facts);
@@ -68,29 +68,28 @@ Clue repeats_its_first_output(const Facts& facts);
 Clue is_wrong_on_other_inputs(const Facts& facts);
 Clue few_are_wrong(const Facts& facts);
 
-// of the candidate's text, which shows what is likely and not what is certain
+// These come from the candidate's text, which shows what is likely and not what is certain.
 Clue shares_without_barrier(const Facts& facts);    ///< "barrier()": what is nowhere in it
 Clue adds_in_place(const Facts& facts);             ///< "y[...] += ..."
 Clue stores_where_an_input_is(const Facts& facts);  ///< and not where its step gives an output
 Clue stores_to_an_input(const Facts& facts);        ///< and to its output, too
-Clue names_are_crossed(const Facts& facts);  ///< two buffers of a step, each named as the other
-Clue another_element_type(
-    const Facts& facts);                    ///< a buffer's in the kernel is not that of its step
-Clue launches_too_few(const Facts& facts);  ///< "384 invocations for 400 elements"
-Clue writes_halves(const Facts& facts);     ///< ".half()"
+Clue names_are_crossed(const Facts& facts);     ///< two buffers of a step, each named as the other
+Clue another_element_type(const Facts& facts);  ///< than that of the buffer that a step gives
+Clue launches_too_few(const Facts& facts);      ///< "384 invocations for 400 elements"
+Clue writes_halves(const Facts& facts);         ///< ".half()"
 Clue dots_in_tf32(const Facts& facts);
 Clue works_in_place(const Facts& facts);  ///< "relu_()"
 Clue masks_nothing(const Facts& facts);   ///< Triton that loads and stores without a mask
 
-// of the lines that a compiler's errors are about
+// These come from the lines that a compiler's errors are about.
 Clue lacks_extension(const Facts& facts);   ///< "float16_t needs `#extension ...`"
 Clue speaks_cuda(const Facts& facts);       ///< "float4 is vec4": CUDA's and HLSL's names in GLSL
 Clue names_a_variable(const Facts& facts);  ///< "KB_dim", where dim or DIM is not known
 
 // --- hints (hints.cc) ----------------------------------------------------------------------------
 
-/// What to tell the author: hints that know a cause; where none does, what a verdict mostly comes
-/// from. At most so many as a reader takes in.
+/// The hints for the author. Where none knows the cause, they say what the verdict mostly comes
+/// from. There are no more of them than a reader takes in.
 struct Hints {
   bool know_the_cause = false;
   std::vector<std::string> texts;

@@ -12,7 +12,7 @@ std::string indented(std::string text, size_t by) {
   return text;
 }
 
-/// Of one GLSL kernel k with a step that binds and launches this.
+/// A candidate of one GLSL kernel k, and of a step that binds and launches it so.
 std::string one_shader(const std::string& task, const std::string& declarations,
                        const std::string& body, const std::string& bind, const std::string& groups,
                        const std::string& more = "") {

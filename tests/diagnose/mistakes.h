@@ -9,8 +9,8 @@
 
 namespace kbench::testing {
 
-/// What was found of a candidate that cannot run everywhere: of CUDA and Triton, as their compilers
-/// say it, or as a run of it would.
+/// The findings about a candidate that cannot run everywhere: messages of the compilers of CUDA and
+/// Triton, or what a run on a GPU shows.
 struct Recorded {
   std::string message;
   std::string error = {};     ///< a compiler's; empty: none

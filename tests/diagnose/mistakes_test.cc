@@ -49,7 +49,7 @@ Result recorded_result(const Mistake& mistake) {
 
 class Mistakes : public ::testing::Test {
  protected:
-  /// Of a module or of steps; without PyTorch there are no modules.
+  /// Runs the candidates that are modules, or those of steps: without PyTorch there are no modules.
   void expect_hints(bool modules) {
     client::JudgeClient judge(KBENCH_PROGRAM, "cpu", false);
     for (const Mistake& mistake : testing::mistakes()) {

@@ -326,6 +326,24 @@ TEST(Feedback, WordsOfTheCandidateInAHintAreEscaped) {
                     HasSubstr("kernel k has double x[] at binding 0")));
 }
 
+/// Declarations are looked for in what may be megabytes of anything.
+TEST(Feedback, LongTextsAreReadOnce) {
+  for (const std::string language : {"glsl", "cuda"}) {
+    const bool glsl = language == "glsl";
+    std::string source;
+    for (int i = 0; i < 50000; ++i) {
+      source += glsl ? "layout(binding = 0) buffer X { float x[" : "__global__ void k(float* x, [";
+    }
+    const Candidate candidate = parse_candidate(
+        "kbench: 1\ntask: level1/19\nkernels:\n  k:\n    language: " + language +
+            "\n    source: |\n      " + source + "\ndispatch:\n  - {kernel: k, " +
+            (glsl ? "bind: [x, output], groups: 1" : "grid: 1, block: 32, args: [x, output]") +
+            "}\n",
+        "c.yaml", ".");
+    EXPECT_FALSE(feedback(result_of(Verdict::wrong_values, "wrong"), &candidate, {}).text.empty());
+  }
+}
+
 TEST(Feedback, TellsWarningsOfWhatRan) {
   Result result = result_of(Verdict::partly_written, "3 of 400 elements wrong");
   Diagnostic warning;

@@ -601,7 +601,7 @@ class Model:
         return results
 
     def which_call(self, count):
-        """Of a call that fails: ", in its first call"."""
+        """Says which call has failed: ", in its first call"."""
         if not self.has_run and self.at_call == 0:
             return ", in its first call"
         return f", in call {self.at_call + 1} of {count}" if count > 1 else ", in a later call"

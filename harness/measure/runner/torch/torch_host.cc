@@ -52,7 +52,7 @@ std::string text_of(const Json& answer, const char* key) {
 
 constexpr uint64_t kModuleMemory = uint64_t{16} << 30;  ///< of the host
 
-/// In which phase a process that is asked this is.
+/// The phase that a process is in which is asked this, as a message has it.
 std::string when_asked(const Json& question) {
   const std::string what = text_of(question, "do");
   if (what == "load") return " while ModelNew was made";

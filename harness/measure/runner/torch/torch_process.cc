@@ -23,7 +23,7 @@ std::string_view line_at(std::string_view text, size_t at) {
   return text.substr(at, text.find('\n', at) - at);
 }
 
-/// What Python's fault handler has printed; empty where it has not.
+/// A summary of what Python's fault handler has printed; empty where it has printed nothing.
 std::string of_fault_handler(std::string_view said) {
   constexpr std::string_view kFatal = "Fatal Python error: ";
   const size_t fatal = said.rfind(kFatal);

@@ -14,9 +14,9 @@
 
 namespace kbench::runner {
 
-/// Of what a process that has died has printed: what Python says that it died of, in which function
-/// of the candidate's file and at which line, "Segmentation fault in forward (line 12)"; else its
-/// last line that belongs to no warning. Untrusted.
+/// The last words in what a process that has died has printed: where Python says it, what it died
+/// of, in which function of the candidate's file and at which line, as "Segmentation fault in
+/// forward (line 12)"; else the last line that belongs to no warning. They are untrusted.
 std::string last_words_in(std::string_view said);
 
 /// A group of processes of which one has the other end of a channel. Ends with this object, or with
