@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "tests/program/run_program.h"
 #include "tests/report/made_run.h"
@@ -25,7 +26,13 @@ TEST(ReportVerb, PrintsTablesOrOneDocumentAndWritesThePage) {
   const RunFolder folder;
   const Said tables = run_program({"report", "run", "--html", "r.html"}, folder.path());
   EXPECT_EQ(tables.code, 0) << tables.err;
-  EXPECT_THAT(tables.out, HasSubstr("pass@4"));
+  EXPECT_THAT(tables.out, HasSubstr("pass@k"));
+  const auto width_of = [&](const std::string& ks) {  // of the leaderboard
+    const std::string out = run_program({"report", "run", "--k", ks}, folder.path()).out;
+    const size_t begin = out.find("\nmodel ") + 1;
+    return out.find('\n', begin) - begin;
+  };
+  EXPECT_LE(width_of("1,2,4"), width_of("4") + 5) << "each k has a line";
   EXPECT_THAT(read_file(folder / "r.html"), HasSubstr("</html>"));
   const Said json = run_program(
       {"report", "run/", "--k", "2", "--fast-p", "0.5,1", "--task", "level1/1", "--json"},

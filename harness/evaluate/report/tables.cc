@@ -49,14 +49,15 @@ std::string percent(int64_t part, int64_t whole) {
   return whole > 0 ? print("%.0f%%", 100.0 * double(part) / double(whole)) : "-";
 }
 
+/// A row for each k, below each other, so that a line is no longer for many.
 Table leaderboard(const Study& study, const Analysis& analysis) {
+  const bool several = analysis.ks.size() > 1;
+  const std::string k_text = several ? "k" : std::to_string(analysis.ks.front());
   std::vector<std::string> header = {study.has_runs() ? "model" : "set", "solved"};
-  for (const int k : analysis.ks) header.push_back("pass@" + std::to_string(k));
+  if (several) header.push_back("k");
+  header.push_back("pass@" + k_text);
   for (const double p : analysis.thresholds) {
-    if (p <= 0) continue;  // that is pass@k
-    for (const int k : analysis.ks) {
-      header.push_back(print("fast_%.3g@", p) + std::to_string(k) + " (low)");
-    }
+    if (p > 0) header.push_back(print("fast_%.3g@", p) + k_text + " (low)");  // p = 0 is pass@k
   }
   const bool sizes = std::ranges::any_of(analysis.models, [](const ModelReport& model) {
     return model.funnel.front().tried_at_sizes > 0;
@@ -66,20 +67,27 @@ Table leaderboard(const Study& study, const Analysis& analysis) {
   header.push_back("median");
   Rows rows = {header};
   for (const ModelReport& model : analysis.models) {
-    auto& cells = rows.emplace_back();
-    cells = {shown(model.name, 40), of(model.solved, int64_t(study.scope.tasks.size()))};
-    for (const Score& score : model.pass) cells.push_back(text_of(score));
-    for (const FastScore& fast : model.fast) {
-      if (fast.p <= 0) continue;
-      for (size_t i = 0; i < fast.at_point.size(); ++i) {
+    for (size_t i = 0; i < analysis.ks.size(); ++i) {
+      auto& cells = rows.emplace_back();
+      cells = {"", ""};
+      if (i == 0) {
+        cells = {shown(model.name, 40), of(model.solved, int64_t(study.scope.tasks.size()))};
+      }
+      if (several) cells.push_back(std::to_string(analysis.ks[i]));
+      cells.push_back(text_of(model.pass[i]));
+      for (const FastScore& fast : model.fast) {
+        if (fast.p <= 0) continue;
         cells.push_back(text_of(fast.at_point[i]) + " (" + short_text_of(fast.at_low[i]) + ")");
       }
+      if (i > 0) continue;
+      if (sizes) cells.push_back(short_text_of(model.general));
+      cells.push_back(geomean_text(model.best.back()));
+      cells.push_back(model.median_speedup > 0 ? print("%.2fx", model.median_speedup) : "-");
     }
-    if (sizes) cells.push_back(short_text_of(model.general));
-    cells.push_back(geomean_text(model.best.back()));
-    cells.push_back(model.median_speedup > 0 ? print("%.2fx", model.median_speedup) : "-");
     const auto add = [&](const std::string& name, const LevelReport& part) {
-      rows.push_back({name, of(part.solved, part.tasks), text_of(part.pass)});
+      auto& cells = rows.emplace_back(std::vector{name, of(part.solved, part.tasks)});
+      if (several) cells.push_back(std::to_string(analysis.ks.front()));
+      cells.push_back(text_of(part.pass));
     };
     if (model.levels.size() > 1) {
       for (const auto& [level, own] : model.levels) {
