@@ -135,6 +135,25 @@ std::string json_escaped(uint32_t code) {
 
 std::string quoted(const std::string& text) { return "'" + shown(text, 120) + "'"; }
 
+std::string without_comments(std::string text, Comments comments) {
+  const bool python = comments == Comments::of_python;
+  const auto blank = [&](size_t from, size_t to) {
+    for (size_t i = from; i < std::min(to, text.size()); ++i) {
+      if (text[i] != '\n') text[i] = ' ';
+    }
+  };
+  for (size_t i = 0; i < text.size(); ++i) {
+    const std::string_view rest = std::string_view(text).substr(i);
+    if (python ? rest.starts_with("#") : rest.starts_with("//")) {
+      blank(i, text.find('\n', i));
+    } else if (!python && rest.starts_with("/*")) {
+      const size_t end = text.find("*/", i + 2);
+      blank(i, end == text.npos ? text.size() : end + 2);
+    }
+  }
+  return text;
+}
+
 std::string joined(const std::vector<std::string>& names) {
   std::string text;
   for (size_t i = 0; i < names.size(); ++i) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,19 @@ std::string listed(const Range& values, Text text) {
   }
   return list;
 }
+
+/// The same of the first `most` of them: "a, b and 3 more".
+template <class Range, class Text>
+std::string listed(const Range& values, Text text, size_t most) {
+  const std::string first = listed(values | std::views::take(most), text);
+  if (values.size() <= most) return first;
+  return first + " and " + std::to_string(values.size() - most) + " more";
+}
+
+/// Which signs begin comments: // and /* or #.
+enum class Comments { of_c, of_python };
+/// The text with blanks for its comments; lines and places stay.
+std::string without_comments(std::string text, Comments comments);
 
 char lower(char c);  ///< of ASCII letters; others stay
 std::string lowered(std::string_view text);

@@ -47,8 +47,6 @@ std::optional<Selection> read_selection(std::string_view item) {
   return result;
 }
 
-constexpr size_t kNamed = 8;
-
 /// Letters and digits in lower case, one "_" for what stands between them: "Conv 2D (ReLU)" and
 /// KernelBench's "conv_2D__ReLU_" are one name.
 std::string plain(std::string_view text) {
@@ -63,15 +61,6 @@ std::string plain(std::string_view text) {
   }
   if (result.ends_with('_')) result.pop_back();
   return result;
-}
-
-std::string listed(const std::vector<const Task*>& tasks) {
-  std::string text;
-  for (size_t i = 0; i < std::min(tasks.size(), kNamed); ++i) {
-    text += (i > 0 ? ", " : "") + to_string(tasks[i]->id) + " " + tasks[i]->name;
-  }
-  if (tasks.size() > kNamed) text += " and " + std::to_string(tasks.size() - kNamed) + " more";
-  return text;
 }
 
 std::vector<const Task*> where(std::span<const Task> suite, auto fits) {
@@ -266,9 +255,11 @@ const Task& task_of_name(std::string_view text, std::span<const Task> suite) {
   const std::vector<const Task*> found = tasks_of_name(text, suite);
   if (found.size() == 1) return *found.front();
   if (found.size() > 1) {
+    constexpr size_t kNamed = 8;
+    const auto in_list = [](const Task* task) { return to_string(task->id) + " " + task->name; };
     throw Error(ErrorCode::kInvalidArgument, "'" + shown(text) + "' can be " +
                                                  std::to_string(found.size()) +
-                                                 " tasks: " + listed(found));
+                                                 " tasks: " + listed(found, in_list, kNamed));
   }
   const Name name(text);
   std::vector<std::string> names;

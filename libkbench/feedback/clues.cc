@@ -19,25 +19,6 @@ using Language = Kernel::Language;
 
 constexpr size_t kNameBytes = 60;
 
-/// The text with blanks for comments.
-std::string without_comments(std::string text, bool python) {
-  const auto blank = [&](size_t from, size_t to) {
-    for (size_t i = from; i < std::min(to, text.size()); ++i) {
-      if (text[i] != '\n') text[i] = ' ';
-    }
-  };
-  for (size_t i = 0; i < text.size(); ++i) {
-    const std::string_view rest = std::string_view(text).substr(i);
-    if (python ? rest.starts_with("#") : rest.starts_with("//")) {
-      blank(i, text.find('\n', i));
-    } else if (!python && rest.starts_with("/*")) {
-      const size_t end = text.find("*/", i + 2);
-      blank(i, end == text.npos ? text.size() : end + 2);
-    }
-  }
-  return text;
-}
-
 bool has(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
 bool has_any(std::string_view text, std::initializer_list<std::string_view> parts) {
@@ -54,13 +35,16 @@ std::string all_code(const Facts& facts) {
   if (!facts.candidate) return "";
   std::string code;
   for (const Kernel& kernel : facts.candidate->kernels) {
-    code += without_comments(kernel.source, kernel.language == Language::triton) + "\n";
+    code +=
+        without_comments(kernel.source, kernel.language == Language::triton ? Comments::of_python
+                                                                            : Comments::of_c) +
+        "\n";
   }
   for (const auto& [path, text] : facts.candidate->includes) {
-    code += without_comments(text, false) + "\n";
+    code += without_comments(text, Comments::of_c) + "\n";
   }
   if (const TorchModule* module = facts.module()) {
-    code += without_comments(module->source, true);
+    code += without_comments(module->source, Comments::of_python);
   }
   return code;
 }
@@ -233,7 +217,7 @@ std::vector<DeclaredBuffer> declared_buffers(const Facts& facts) {
     const Kernel& kernel = *facts.resolved->kernels[static_cast<size_t>(step.kernel)].kernel;
     const bool cuda = kernel.language == Language::cuda;
     if (!cuda && kernel.language != Language::glsl) continue;
-    const std::string code = without_comments(kernel.source, false);
+    const std::string code = without_comments(kernel.source, Comments::of_c);
     const Tokens tokens = tokens_of(code);
     std::vector<int> buffers = step.bind;
     if (cuda) {
@@ -287,7 +271,7 @@ std::vector<std::string> lines_with_errors(const Facts& facts) {
   std::vector<std::string> lines;
   for (const Diagnostic& each : facts.result.diagnostics) {
     if (each.severity != "error") continue;
-    lines.push_back(without_comments(source_line(facts, each.file, each.line), false));
+    lines.push_back(without_comments(source_line(facts, each.file, each.line), Comments::of_c));
   }
   return lines;
 }
@@ -498,9 +482,10 @@ Clue names_a_variable(const Facts& facts) {
 
 Clue writes_halves(const Facts& facts) {
   if (is_half(facts.result.dtype)) return std::nullopt;
+  const std::string code = all_code(facts);
   for (const char* word : {".half()", "autocast", "torch.float16", "torch.bfloat16", ".bfloat16()",
                            "tl.float16", "tl.bfloat16", "__half", "float16_t"}) {
-    if (has(all_code(facts), word)) return word;
+    if (has(code, word)) return word;
   }
   return std::nullopt;
 }
@@ -562,24 +547,18 @@ Clue launches_too_few(const Facts& facts) {
     if (step.kernel < 0) continue;
     const ResolvedKernel& kernel = facts.resolved->kernels[static_cast<size_t>(step.kernel)];
     if (kernel.kernel->language == Language::triton) continue;
-    auto local = local_size(kernel);
-    if (is_cuda(kernel.kernel->language)) {
-      local.emplace();
-      std::ranges::copy(step.block, local->begin());
-    }
-    if (!local) continue;
-    double invocations = 1, elements = 0;
-    for (size_t axis = 0; axis < 3; ++axis) {
-      invocations *= static_cast<double>(step.groups[axis]) * static_cast<double>((*local)[axis]);
-    }
+    const auto invocations = invocations_of(step, workgroup_of(step, kernel));
+    if (!invocations) continue;
+    double elements = 0;
     for (const DeclaredBuffer& each : all) {
       if (each.stored && each.given->kind == BufferSlot::Kind::output && each.step == step.step) {
         elements = static_cast<double>(each.given->type.elements());
       }
     }
     // A kernel whose invocations store several elements launches far fewer.
-    if (invocations < elements && 2 * invocations > elements) {
-      return short_number(invocations) + " invocations for " + short_number(elements) + " elements";
+    if (*invocations < elements && 2 * *invocations > elements) {
+      return short_number(*invocations) + " invocations for " + short_number(elements) +
+             " elements";
     }
   }
   return std::nullopt;

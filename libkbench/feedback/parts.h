@@ -36,9 +36,12 @@ std::string source_line(const Facts& facts, const std::string& file, int line);
 int line_in(const std::string& message);
 /// "KB_dim = 25, TILE = 16": the macros of the candidate's kernels that a line names.
 std::string macros_in(const Facts& facts, const std::string& line);
-/// The workgroup's size from a kernel's source; nothing where it is not given there in numbers and
-/// macros.
-std::optional<std::array<int64_t, 3>> local_size(const ResolvedKernel& kernel);
+/// The size of a step's workgroups: a block's as the step says it, a shader's from its source;
+/// nothing where it is not given there in numbers and macros.
+using Workgroup = std::optional<std::array<int64_t, 3>>;
+Workgroup workgroup_of(const ResolvedStep& step, const ResolvedKernel& kernel);
+/// How many invocations a step launches, where the size of its workgroups is known.
+std::optional<double> invocations_of(const ResolvedStep& step, const Workgroup& workgroup);
 /// Lines of kernels that hold a loop; those least certain to end come first.
 std::vector<std::string> loop_lines(const Candidate& candidate, size_t most);
 

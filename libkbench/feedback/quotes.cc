@@ -134,11 +134,14 @@ std::string macros_in(const Facts& facts, const std::string& line) {
   return text;
 }
 
-std::optional<std::array<int64_t, 3>> local_size(const ResolvedKernel& kernel) {
-  if (is_cuda(kernel.kernel->language)) return std::nullopt;  // its step has the size
+Workgroup workgroup_of(const ResolvedStep& step, const ResolvedKernel& kernel) {
+  std::array<int64_t, 3> size = {1, 1, 1};
+  if (is_cuda(kernel.kernel->language)) {
+    std::ranges::copy(step.block, size.begin());
+    return size;
+  }
   const std::string& source = kernel.kernel->source;
   const std::map<std::string, double> names = numbers_of(kernel);
-  std::array<int64_t, 3> size = {1, 1, 1};
   if (kernel.kernel->language == Kernel::Language::hlsl) {
     const size_t at = source.find("numthreads(");
     if (at == std::string::npos) return std::nullopt;
@@ -165,6 +168,15 @@ std::optional<std::array<int64_t, 3>> local_size(const ResolvedKernel& kernel) {
   }
   if (!any) return std::nullopt;
   return size;
+}
+
+std::optional<double> invocations_of(const ResolvedStep& step, const Workgroup& workgroup) {
+  if (!workgroup) return std::nullopt;
+  double invocations = 1;
+  for (size_t axis = 0; axis < 3; ++axis) {
+    invocations *= static_cast<double>(step.groups[axis]) * static_cast<double>((*workgroup)[axis]);
+  }
+  return invocations;
 }
 
 std::vector<std::string> loop_lines(const Candidate& candidate, size_t most) {

@@ -196,17 +196,9 @@ Text launches(const Facts& facts) {
     };
     text += "- step " + count(step.step + 1) + ", kernel " + shown(kernel.kernel->name, 60) + ": " +
             triple(step.groups) + " groups";
-    auto local = local_size(kernel);
-    if (is_cuda(kernel.kernel->language)) {
-      local.emplace();
-      std::copy(step.block.begin(), step.block.end(), local->begin());
-    }
-    if (local) {
-      double invocations = 1;
-      for (size_t axis = 0; axis < 3; ++axis) {
-        invocations *= static_cast<double>(step.groups[axis]) * static_cast<double>((*local)[axis]);
-      }
-      text += " of " + triple(*local) + " = " + short_number(invocations) + " invocations";
+    const auto local = workgroup_of(step, kernel);
+    if (const auto invocations = invocations_of(step, local)) {
+      text += " of " + triple(*local) + " = " + short_number(*invocations) + " invocations";
     }
     text += "; works on:";
     std::vector<int> buffers = step.bind;

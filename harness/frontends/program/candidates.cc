@@ -20,6 +20,7 @@
 #include "kbench/task_file.h"
 #include "kbench/version.h"
 #include "libkbench/base/files.h"
+#include "libkbench/base/text.h"
 #include "libkbench/candidate/files.h"
 
 namespace kbench::program {
@@ -147,14 +148,10 @@ NamedCandidate one_candidate(const std::string& word, const std::string& task) {
   constexpr size_t kNamed = 5;
   std::vector<NamedCandidate> found = named_candidates({word}, task);
   if (found.size() == 1) return std::move(found.front());
-  std::string names;
-  for (size_t i = 0; i < std::min(found.size(), kNamed); ++i) {
-    names += (i > 0 ? ", " : "") + shown(found[i].name);
-  }
-  if (found.size() > kNamed) names += " and " + std::to_string(found.size() - kNamed) + " more";
-  throw Error(ErrorCode::kInvalidArgument, "'" + shown(word) + "' holds " +
-                                               std::to_string(found.size()) +
-                                               " candidates; name one of " + names);
+  const auto name = [](const NamedCandidate& each) { return shown(each.name); };
+  throw Error(ErrorCode::kInvalidArgument,
+              "'" + shown(word) + "' holds " + std::to_string(found.size()) +
+                  " candidates; name one of " + listed(found, name, kNamed));
 }
 
 std::vector<NamedCandidate> named_candidates(const std::vector<std::string>& words,

@@ -56,16 +56,15 @@ FieldWords words_of(std::string_view name) {
 
 void require_times(const std::vector<const Task*>& tasks, const RecordedTimes& recorded) {
   constexpr size_t kNamed = 10;
-  std::string missing;
-  size_t count = 0;
+  std::vector<TaskId> missing;
   for (const Task* task : tasks) {
-    if (recorded.find(task->id) != nullptr) continue;
-    if (++count <= kNamed) missing += (count > 1 ? ", " : "") + to_string(task->id);
+    if (recorded.find(task->id) == nullptr) missing.push_back(task->id);
   }
-  if (count == 0) return;
-  if (count > kNamed) missing += " and " + std::to_string(count - kNamed) + " more";
+  if (missing.empty()) return;
+  const auto name = [](const TaskId& id) { return to_string(id); };
   throw Error(ErrorCode::kNotFound, recorded.file + " has no " + recorded.column + " for " +
-                                        missing + "; leave them out by --task");
+                                        listed(missing, name, kNamed) +
+                                        "; leave them out by --task");
 }
 
 }  // namespace

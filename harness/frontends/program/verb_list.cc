@@ -93,8 +93,7 @@ Verb add_list(Command program) {
                        "Lists the tasks with what they cost at a preset: floating-point operations "
                        "(a multiply-add is two), the least bytes that have to be moved (inputs, "
                        "parameters, constants and outputs once), and the ratio of the two. A name "
-                       "that several tasks have in "
-                       "part lists all of them.",
+                       "that several tasks have in part lists all of them.",
                        "  kbench list\n"
                        "  kbench list --task gemm\n"
                        "  kbench list --level 2 --preset smoke\n"

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -233,10 +234,8 @@ bool reach(const std::vector<Result>& results, const RunOptions& options) {
   }
   if (slow.empty()) return all_passed;
   constexpr size_t kNamed = 5;
-  std::string text;
-  for (size_t i = 0; i < std::min(slow.size(), kNamed); ++i) text += (i > 0 ? ", " : "") + slow[i];
-  if (slow.size() > kNamed) text += " and " + std::to_string(slow.size() - kNamed) + " more";
-  warn("slower than --fail-under " + format_number(*options.fail_under, 6) + ": " + text);
+  warn("slower than --fail-under " + format_number(*options.fail_under, 6) + ": " +
+       listed(slow, std::identity(), kNamed));
   return false;
 }
 

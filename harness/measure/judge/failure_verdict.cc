@@ -42,15 +42,10 @@ std::string of_limit(const RunnerState& state) {
   const std::string limit = "; " + state.limit.set_by + " sets the limit";
   if (state.stage == "compile") return limit;
   constexpr size_t kNamed = 4;
-  std::string text;
-  for (size_t i = 0; i < std::min(state.kernels.size(), kNamed); ++i) {
-    text += (i == 0 ? (state.kernels.size() == 1 ? ", kernel " : ", one of its kernels ") : ", ") +
-            shown(state.kernels[i], 60);
-  }
-  if (state.kernels.size() > kNamed) {
-    text += " and " + std::to_string(state.kernels.size() - kNamed) + " more";
-  }
-  return text + limit;
+  if (state.kernels.empty()) return limit;
+  const auto name = [](const std::string& kernel) { return shown(kernel, 60); };
+  return (state.kernels.size() == 1 ? ", kernel " : ", one of its kernels ") +
+         listed(state.kernels, name, kNamed) + limit;
 }
 
 /// A write to read-only memory that the runner of a software device reports of itself.

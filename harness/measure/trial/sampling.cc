@@ -219,10 +219,11 @@ Interval CallSampling::alone_ns() const {
                            : median_interval(alone_pairs_ns());
 }
 
-/// By a lower end of the median of the pairs' times. Of fewer than sixteen pairs it is the least
-/// time, less the whole range of them: six pairs put it above the median once in 2,048 times, more
-/// pairs less often (docs/measurement.md has the proof). Of sixteen it is the second least time,
-/// which is above the median once in 3,855 times, whatever their distribution.
+/// It does where even a low estimate of its time is too long. With six to fifteen pairs that is the
+/// shortest of their times, less the difference of the longest and the shortest: six pairs put it
+/// above the true median in one trial of 2,048, more pairs in fewer (docs/measurement.md has the
+/// proof). With sixteen pairs it is the second shortest time, which is above the median in one
+/// trial of 3,855, however the times are distributed.
 bool CallSampling::lower_alone() const {
   if (alone_.size() < kFewestAlone || several_.count() < 2) return false;
   std::vector<double> pairs = alone_pairs_ns();

@@ -10,6 +10,7 @@
 
 #include "kbench/error.h"
 #include "libkbench/base/compiler_messages.h"
+#include "libkbench/base/text.h"
 
 // The section into which the link of kbench puts constructors that can wait; null elsewhere.
 extern "C" {
@@ -176,27 +177,6 @@ constexpr int kFirstDesktop = 420, kFirstEs = 310;
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-/// The text without its comments, lines kept.
-std::string without_comments(std::string_view text) {
-  std::string plain;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const std::string_view two = text.substr(i, 2);
-    if (two == "//") {
-      while (i < text.size() && text[i] != '\n') ++i;
-      if (i < text.size()) plain += '\n';
-    } else if (two == "/*") {
-      for (i += 2; i < text.size() && text.substr(i, 2) != "*/"; ++i) {
-        if (text[i] == '\n') plain += '\n';
-      }
-      ++i;
-      plain += ' ';
-    } else {
-      plain += text[i];
-    }
-  }
-  return plain;
-}
-
 /// What follows "#version" on a line; nothing on another line.
 std::optional<std::string_view> directive(std::string_view line) {
   const auto skip = [&line] {
@@ -228,7 +208,7 @@ std::string fault_of(std::string_view stated) {
 /// Finds the directive. Wrong are one that is not the first thing in the text, one without a
 /// number, and versions without compute shaders.
 GlslVersion read_glsl_version(std::string_view text) {
-  const std::string plain = without_comments(text);
+  const std::string plain = without_comments(std::string(text), Comments::of_c);
   GlslVersion found;
   bool first = true;
   int line = 1;

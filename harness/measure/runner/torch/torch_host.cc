@@ -112,14 +112,13 @@ TorchChannel::Reply TorchChannel::ask_once(Json question, double seconds,
                                            std::span<const int> descriptors) {
   const uint64_t id = secret_.next();
   question["id"] = id;
-  const std::string when = when_asked(question);
   const TorchAnswer said =
       python_.ask_torch({.text = question.dump(-1, ' ', false, Json::error_handler_t::replace),
                          .seconds = seconds,
                          .held = true,
                          .spin = spin_},
                         descriptors);
-  Reply reply{read_answer(said, when), said.ns};
+  Reply reply{read_answer(said, said.text ? "" : when_asked(question)), said.ns};
   if (reply.answer.value("id", Json()) != Json(id)) {
     throw Refused{Verdict::crashed, "its Python process answers what it was not asked", {}};
   }
