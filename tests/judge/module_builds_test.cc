@@ -102,6 +102,8 @@ TEST_F(ModuleBuilds, ACheckMakesTheModule) {
   refused(module_with("import nothing_here"), "compile_error", "No module named 'nothing_here'");
   const std::string head = "# task: level1/19\nimport torch\nclass ModelNew(torch.nn.Module):\n";
   refused(head + "  def __init__(self, a):\n    pass\n", "invalid_candidate", "argument: 'a'");
+  refused(head + "  def __init__(self):\n    import os\n    os._exit(3)\n", "crashed",
+          "ended while ModelNew was made: exit status 3");
   refused(head +
               "  def __init__(self):\n    super().__init__()\n"
               "    self.l = torch.nn.LazyLinear(7)\n"

@@ -55,7 +55,7 @@ constexpr uint64_t kModuleMemory = uint64_t{16} << 30;  ///< of the host
 /// The phase that a process is in which is asked this, as a message has it.
 std::string when_asked(const Json& question) {
   const std::string what = text_of(question, "do");
-  if (what == "load") return " while ModelNew was made";
+  if (what == "load" || what == "check") return " while ModelNew was made";
   if (what != "run") return "";
   const int calls = question.value("calls", 1);
   return calls == 1 ? " in a call of forward()"
