@@ -323,4 +323,35 @@ Error::Error(ErrorCode code, Location location, const std::string& message)
       location_(std::move(location)),
       message_(message) {}
 
+Error::Error(std::vector<Error> all) : Error(all.front()) {
+  all_ = std::make_shared<const std::vector<Error>>(std::move(all));
+}
+
+std::vector<Error> Error::all() const { return all_ ? *all_ : std::vector<Error>{*this}; }
+
+void FileErrors::add(const Error& error) {
+  const Location& at = error.location();
+  if (at.file.empty() || error.code() == ErrorCode::kUnsupported) throw error;
+  for (const Error& known : errors_) {
+    const Location& there = known.location();
+    if (there.line == at.line && there.column == at.column && known.message() == error.message()) {
+      return;
+    }
+  }
+  if (errors_.size() < kMostTold) {
+    errors_.push_back(error);
+  } else {
+    ++untold_;
+  }
+}
+
+void FileErrors::throw_all() {
+  if (errors_.empty()) return;
+  if (untold_ > 0) {
+    errors_.emplace_back(errors_.front().code(), Location{errors_.front().location().file, 0, 0},
+                         "and " + std::to_string(untold_) + " errors more");
+  }
+  throw Error(std::move(errors_));
+}
+
 }  // namespace kbench

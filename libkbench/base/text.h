@@ -70,6 +70,35 @@ size_t find_word(std::string_view text, std::string_view word);
 /// The same when there is more of something than the limit allows.
 void check_count(const Location& at, const std::string& what, size_t count, size_t most);
 
+/// Errors of one file, told together: a part with an error is left out, and the parts behind it are
+/// read all the same.
+class FileErrors {
+ public:
+  /// Calls `read`; false where it threw an Error that names a place, which is kept. What a device
+  /// lacks (kUnsupported) is no error of the file, and is thrown on.
+  template <class Read>
+  bool keep(Read&& read) {
+    try {
+      read();
+      return true;
+    } catch (const Error& error) {
+      for (const Error& each : error.all()) add(each);
+      return false;
+    }
+  }
+  bool any() const { return !errors_.empty(); }
+  /// Throws what was kept as one Error.
+  void throw_all();
+
+ private:
+  static constexpr size_t kMostTold = 50;
+
+  void add(const Error& error);
+
+  std::vector<Error> errors_;
+  size_t untold_ = 0;  ///< beyond kMostTold
+};
+
 /// "; did you mean 'x'?" for the name closest to `wrong` by edit distance, in which neighbours that
 /// changed places count one; or "" when none is close.
 std::string suggestion(std::string_view wrong, const std::vector<std::string>& known);

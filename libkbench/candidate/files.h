@@ -32,7 +32,8 @@ bool is_model_file(const std::string& name);
 /// like. Comments, long strings and what is inside of classes and functions do not count.
 bool defines_model(const std::string& text);
 /// The task of a ModelNew file: what a line "# task: level1/19" in it names, else what its name
-/// does ("level_1_problem_19_sample_0.py", "level1/19_ReLU.py"); nothing if neither names one.
+/// does ("level_1_problem_19_sample_0.py", "level1/19.py", "19_ReLU.py"); nothing if neither names
+/// one.
 /// `at`, if given, gets the line's place. Throws kInvalidArgument there for a line that names no
 /// task.
 std::optional<TaskId> stated_task(const std::string& text, const std::string& name,

@@ -126,7 +126,7 @@ std::optional<TaskId> stated_task(const std::string& text, const std::string& na
   if (const auto comment = task_comment(text, name)) {
     if (at != nullptr) *at = comment->at;
     try {
-      return parse_task_id(comment->text);
+      return task_id_of(comment->text);
     } catch (const Error& error) {
       throw Error(error.code(), comment->at, error.message());
     }
@@ -138,7 +138,11 @@ std::optional<TaskId> stated_task(const std::string& text, const std::string& na
   const auto level_of_folder = number_behind(path.parent_path().filename().string(), "level");
   const auto first = number_behind(stem, "");
   if (level_of_folder && first) return TaskId{*level_of_folder, *first};
-  return std::nullopt;
+  try {
+    return named_task(path.filename().string()).id;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
 }
 
 Candidate load_model(const std::string& text, const std::string& file) {

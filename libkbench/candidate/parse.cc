@@ -51,7 +51,8 @@ Candidate CandidateParser::parse(const std::string& text) {
   const auto top = yaml_.fields(
       yaml_.root(), "the candidate",
       {"kbench", "task", "dtype", "name", "author", "description", "requires", "constants",
-       "defines", "kernels", "temps", "data", "setup", "dispatch", "torch"});
+       "defines", "kernels", "temps", "data", "setup", "dispatch", "torch"},
+      {}, errors_);
   // The version is checked first: a later format may have other keys.
   const YamlEntry& version = required(top, "kbench");
   const int64_t number = yaml_.integer(version.value, "kbench (the format's version)");
@@ -60,37 +61,47 @@ Candidate CandidateParser::parse(const std::string& text) {
                                             " is not known; this build reads version " +
                                             std::to_string(kFormatVersion));
   }
-  const Sourced task = yaml_.text(required(top, "task").value, "task");
-  candidate_.task_at = task.at;
-  try {
-    candidate_.task = parse_task_id(task.text);
-  } catch (const Error& error) {
-    fail_parse(task.at, error.message());
-  }
-  if (const auto* entry = top.find("dtype")) dtypes(*entry);
-  candidate_.name = optional_text(top, "name", limits::kNameBytes);
-  candidate_.author = optional_text(top, "author", limits::kNameBytes);
-  candidate_.description = optional_text(top, "description", limits::kDescriptionBytes);
-  if (const auto* entry = top.find("requires")) {
-    candidate_.requirements =
-        texts(entry->value, yaml_.list_or_one(entry->value), "requires", limits::kRequirements);
-    for (const Sourced& each : candidate_.requirements) {
-      if (shown(each.text) == each.text) continue;
-      fail_parse(each.at, "a requirement is too long, or holds a character that cannot be shown: " +
-                              quoted(each.text));
-    }
-  }
+  errors_.keep([&] { task(required(top, "task")); });
+  if (const auto* entry = top.find("dtype")) errors_.keep([&] { dtypes(*entry); });
+  const auto text_of = [&](const char* key, size_t most, std::string& value) {
+    errors_.keep([&] { value = optional_text(top, key, most); });
+  };
+  text_of("name", limits::kNameBytes, candidate_.name);
+  text_of("author", limits::kNameBytes, candidate_.author);
+  text_of("description", limits::kDescriptionBytes, candidate_.description);
+  if (const auto* entry = top.find("requires")) errors_.keep([&] { requirements(*entry); });
   if (const auto* entry = top.find("torch")) {
-    torch_module(top, *entry);
+    errors_.keep([&] { torch_module(top, *entry); });
   } else {
     kernels_and_steps(top);
   }
+  errors_.throw_all();
   candidate_.includes = files_.includes();
   Sha256 hash;
   hash.add(text);
   for (const auto& [name, bytes] : files_.files()) hash.add(name).add(bytes);
   candidate_.hash = hash.hex();
   return std::move(candidate_);
+}
+
+void CandidateParser::task(const YamlEntry& entry) {
+  const Sourced task = yaml_.text(entry.value, "task");
+  candidate_.task_at = task.at;
+  try {
+    candidate_.task = task_id_of(task.text);
+  } catch (const Error& error) {
+    fail_parse(task.at, error.message());
+  }
+}
+
+void CandidateParser::requirements(const YamlEntry& entry) {
+  candidate_.requirements =
+      texts(entry.value, yaml_.list_or_one(entry.value), "requires", limits::kRequirements);
+  for (const Sourced& each : candidate_.requirements) {
+    if (shown(each.text) == each.text) continue;
+    fail_parse(each.at, "a requirement is too long, or holds a character that cannot be shown: " +
+                            quoted(each.text));
+  }
 }
 
 /// One of a task's types, or a list of them.
@@ -142,31 +153,42 @@ void CandidateParser::torch_module(const YamlFields& top, const YamlEntry& entry
 }
 
 void CandidateParser::kernels_and_steps(const YamlFields& top) {
-  if (const auto* entry = top.find("constants")) candidate_.constants = constants(entry->value);
-  if (const auto* entry = top.find("defines")) candidate_.defines = defines(entry->value);
+  if (const auto* entry = top.find("constants")) {
+    errors_.keep([&] { candidate_.constants = constants(entry->value); });
+  }
+  if (const auto* entry = top.find("defines")) {
+    errors_.keep([&] { candidate_.defines = defines(entry->value); });
+  }
   const auto for_each = [&](const char* key, size_t most, auto add) {
     const YamlEntry* entry = top.find(key);
     if (!entry) return;
-    const auto items = yaml_.entries(entry->value, key);
-    check_count(entry->at, key, items.size(), most);
-    for (const YamlEntry& item : items) add(item);
+    errors_.keep([&] {
+      const auto items = yaml_.entries(entry->value, key);
+      check_count(entry->at, key, items.size(), most);
+      for (const YamlEntry& item : items) errors_.keep([&] { add(item); });
+    });
   };
   for_each("kernels", limits::kKernels, [&](const YamlEntry& item) {
+    kernel_languages_.emplace(item.key, std::nullopt);
     candidate_.kernels.push_back(kernel(item));
-    kernel_languages_.emplace(item.key, candidate_.kernels.back().language);
+    kernel_languages_[item.key] = candidate_.kernels.back().language;
   });
   for_each("temps", limits::kTemporaries,
            [&](const YamlEntry& item) { candidate_.temporaries.push_back(temporary(item)); });
   for_each("data", limits::kDataBuffers,
            [&](const YamlEntry& item) { candidate_.data.push_back(data_buffer(item)); });
-  if (const auto* entry = top.find("setup")) candidate_.setup = steps(*entry);
-  const YamlEntry& dispatch = required(top, "dispatch");
-  candidate_.dispatch_at = dispatch.at;
-  candidate_.dispatch = steps(dispatch);
-  if (candidate_.dispatch.empty()) {
-    fail_parse(yaml_.at(dispatch.value),
-               "dispatch has no step; at least one must write the outputs");
+  if (const auto* entry = top.find("setup")) {
+    errors_.keep([&] { candidate_.setup = steps(*entry); });
   }
+  errors_.keep([&] {
+    const YamlEntry& dispatch = required(top, "dispatch");
+    candidate_.dispatch_at = dispatch.at;
+    candidate_.dispatch = steps(dispatch);
+    if (dispatch.value.size() == 0) {
+      fail_parse(yaml_.at(dispatch.value),
+                 "dispatch has no step; at least one must write the outputs");
+    }
+  });
 }
 
 std::string CandidateParser::optional_text(const YamlFields& fields, const std::string& key,
@@ -213,7 +235,8 @@ CandidateParser::Constants CandidateParser::constants(const YAML::Node& node) {
 Temporary CandidateParser::temporary(const YamlEntry& entry) {
   check_name(entry, "a temporary", ".");
   const std::string what = "temporary '" + entry.key + "'";
-  const auto fields = yaml_.fields(entry.value, what, {"dtype", "shape"}, {"dtype", "shape"});
+  const auto fields =
+      yaml_.fields(entry.value, what, {"dtype", "shape"}, {"dtype", "shape"}, errors_);
   Temporary temporary;
   temporary.name = entry.key;
   temporary.at = entry.at;

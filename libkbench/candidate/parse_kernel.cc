@@ -77,7 +77,8 @@ Kernel CandidateParser::kernel(const YamlEntry& entry) {
   const std::string what = "kernel '" + entry.key + "'";
   const auto fields = yaml_.fields(entry.value, what,
                                    {"file", "source", "language", "entry", "constants", "defines",
-                                    "specialization", "num_warps", "num_stages"});
+                                    "specialization", "num_warps", "num_stages"},
+                                   {}, errors_);
   Kernel kernel;
   kernel.name = entry.key;
   kernel.at = entry.at;

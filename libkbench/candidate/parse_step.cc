@@ -28,7 +28,7 @@ std::vector<Step> CandidateParser::steps(const YamlEntry& entry) {
   const auto nodes = yaml_.list(entry.value, entry.key);
   check_count(entry.at, "steps of setup and dispatch", candidate_.setup.size() + nodes.size(),
               limits::kSteps);
-  for (const auto& node : nodes) add_steps(node, {}, result);
+  for (const auto& node : nodes) errors_.keep([&] { add_steps(node, {}, result); });
   return result;
 }
 
@@ -56,7 +56,7 @@ Step CandidateParser::kernel_step(const YAML::Node& node) {
   const auto fields = yaml_.fields(
       node, "a kernel step",
       {"kernel", "bind", "uniforms", "push", "groups", "grid", "block", "shared", "args", "repeat"},
-      {"kernel"});
+      {"kernel"}, errors_);
   Step step;
   const Sourced name = yaml_.text(fields, "kernel");
   const auto language = kernel_languages_.find(name.text);
@@ -68,19 +68,26 @@ Step CandidateParser::kernel_step(const YAML::Node& node) {
                             " (kernels: " + (known.empty() ? "none" : joined(known)) + ")");
   }
   step.kernel = name.text;
+  if (!language->second) return step;  // what is wrong with the kernel is told already
   if (const auto* bind = fields.find("bind")) {
     const auto items = yaml_.list(bind->value, "bind");
     check_count(yaml_.at(bind->value), "a buffer's name", items.size(), limits::kBind);
     for (const auto& item : items) step.bind.push_back(yaml_.text(item, "a buffer's name"));
   }
-  if (is_cuda(language->second)) {
-    cuda_launch(fields, language->second, step);
-    return step;
+  if (is_cuda(*language->second)) {
+    cuda_launch(fields, *language->second, step);
+  } else {
+    shader_launch(fields, *language->second, step);
   }
+  return step;
+}
+
+void CandidateParser::shader_launch(const YamlFields& fields, Kernel::Language language,
+                                    Step& step) {
   for (const char* key : {"grid", "block", "shared", "args"}) {
     if (const auto* item = fields.find(key)) {
       fail_parse(item->at, "'" + item->key + "' belongs to CUDA, PTX and Triton kernels, and '" +
-                               name.text + "' is " + name_of(language->second) +
+                               step.kernel + "' is " + name_of(language) +
                                ": use 'groups', 'bind' and 'push'");
     }
   }
@@ -91,9 +98,8 @@ Step CandidateParser::kernel_step(const YAML::Node& node) {
     for (const auto& item : items) step.push.push_back(push_item(item));
   }
   const auto* groups = fields.find("groups");
-  if (!groups) fail_parse(yaml_.at(node), "missing key 'groups' in a kernel step");
+  if (!groups) fail_parse(fields.at(), "missing key 'groups' in a kernel step");
   step.groups = extent3(*groups, "a number of workgroups");
-  return step;
 }
 
 /// Parameters are those of `bind`, in order, then those of `args`.
@@ -176,8 +182,9 @@ PushItem CandidateParser::argument(const YAML::Node& node) {
 }
 
 Step CandidateParser::operator_step(const YAML::Node& node) {
-  const auto fields = yaml_.fields(
-      node, "an operator step", {"op", "in", "out", "attributes", "repeat"}, {"op", "in", "out"});
+  const auto fields =
+      yaml_.fields(node, "an operator step", {"op", "in", "out", "attributes", "repeat"},
+                   {"op", "in", "out"}, errors_);
   Step step;
   step.kind = Step::Kind::op;
   const Sourced name = yaml_.text(fields, "op");
@@ -248,7 +255,9 @@ void CandidateParser::add_operands(const YAML::Node& node, const std::string& wh
 std::vector<Step> CandidateParser::task_steps(const YAML::Node& node) {
   of_task_ = true;
   std::vector<Step> result;
-  for (const YAML::Node& each : yaml_.list(node, "operators")) add_steps(each, {}, result);
+  for (const YAML::Node& each : yaml_.list(node, "operators")) {
+    errors_.keep([&] { add_steps(each, {}, result); });
+  }
   return result;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,12 +41,16 @@ class CandidateParser {
   std::vector<Repeat> task_repeats(const YamlEntry& entry);
   /// Those of the key `shape`.
   std::vector<Sourced> extents(const YamlFields& fields);
+  /// What is wrong with the file so far; parse() throws it at its end.
+  FileErrors& errors() { return errors_; }
 
  private:
   using Constants = std::vector<std::pair<std::string, Sourced>>;
 
   const YamlEntry& required(const YamlFields& top, const char* key);
+  void task(const YamlEntry& entry);
   void dtypes(const YamlEntry& entry);
+  void requirements(const YamlEntry& entry);
   void torch_module(const YamlFields& top, const YamlEntry& entry);
   void kernels_and_steps(const YamlFields& top);
   Constants constants(const YAML::Node& node);
@@ -66,6 +71,7 @@ class CandidateParser {
   Step step(const YAML::Node& node);
   Step kernel_step(const YAML::Node& node);
   Step operator_step(const YAML::Node& node);
+  void shader_launch(const YamlFields& fields, Kernel::Language language, Step& step);
   void cuda_launch(const YamlFields& fields, Kernel::Language language, Step& step);
   std::vector<Sourced> extent3(const YamlEntry& entry, const std::string& what);
   PushItem push_item(const YAML::Node& node);
@@ -78,8 +84,9 @@ class CandidateParser {
 
   YamlReader yaml_;
   CandidateReader files_;
+  FileErrors errors_;
   Candidate candidate_;
-  std::map<std::string, Kernel::Language> kernel_languages_;
+  std::map<std::string, std::optional<Kernel::Language>> kernel_languages_;  ///< unset: not known
   size_t repeat_groups_ = 0;
   bool of_task_ = false;  ///< reads a task's file
 };

@@ -55,7 +55,9 @@ void CandidateParser::add_steps(const YAML::Node& node, std::vector<Repeat> repe
   yaml_.fields(node, "a repeated list of steps", {"repeat", "steps"}, {"repeat", "steps"});
   const auto nodes = yaml_.list(group->value, "steps");
   if (nodes.empty()) fail_parse(group->at, "there is no step to repeat");
-  for (const YAML::Node& each : nodes) add_steps(each, repeats, steps);
+  for (const YAML::Node& each : nodes) {
+    errors_.keep([&] { add_steps(each, repeats, steps); });
+  }
 }
 
 void CandidateParser::add_repeats(const YamlEntry& entry, std::vector<Repeat>& repeats) {
@@ -94,9 +96,12 @@ void CandidateResolver::check_repeats(const Step& step) const {
 
 std::vector<ResolvedStep> CandidateResolver::resolve_steps(const std::vector<Step>& steps,
                                                            Phase phase) {
-  for (const Step& step : steps) check_repeats(step);
+  bool repeats_right = true;
+  for (const Step& step : steps) repeats_right &= errors_.keep([&] { check_repeats(step); });
   std::vector<ResolvedStep> resolved;
-  resolve_range(steps, {0, steps.size()}, phase, resolved);
+  if (repeats_right) {
+    errors_.keep([&] { resolve_range(steps, {0, steps.size()}, phase, resolved); });
+  }
   return resolved;
 }
 
@@ -107,7 +112,9 @@ void CandidateResolver::resolve_range(const std::vector<Step>& steps, StepRange 
   while (range.begin < range.end) {
     const Step& first = steps[range.begin];
     if (first.repeats.size() == depth) {
-      add_step(first, range.begin, phase, resolved);
+      if (!errors_.keep([&] { add_step(first, range.begin, phase, resolved); })) {
+        touch_all(first, phase);
+      }
       ++range.begin;
       continue;
     }
@@ -122,6 +129,7 @@ void CandidateResolver::resolve_range(const std::vector<Step>& steps, StepRange 
       running_.emplace_back(repeat.variable, turn);
       resolve_range(steps, {range.begin, end}, phase, resolved);
       running_.pop_back();
+      if (errors_.any()) break;  // it would be told once more in each turn
     }
     range.begin = end;
   }
@@ -142,7 +150,11 @@ void CandidateResolver::add_step(const Step& step, size_t index, Phase phase,
     for (const auto& [name, value] : running_) {
       turn += (turn.empty() ? " (where " : ", ") + name + " is " + std::to_string(value);
     }
-    throw Error(error.code(), error.location(), error.message() + turn + ")");
+    std::vector<Error> all;
+    for (const Error& each : error.all()) {
+      all.emplace_back(each.code(), each.location(), each.message() + turn + ")");
+    }
+    throw Error(std::move(all));
   }
 }
 

@@ -27,14 +27,21 @@ ResolvedCandidate CandidateResolver::resolve() {
   requirements_broken(candidate_.requirements, graph_.variables());
   result_.candidate = &candidate_;
   result_.real = graph_.dtype();
-  for (const auto& [name, expression] : candidate_.constants) scope_.define(name, expression);
+  // Each part is resolved only where those that it refers to are right.
+  for (const auto& [name, expression] : candidate_.constants) {
+    errors_.keep([&] { scope_.define(name, expression); });
+  }
+  errors_.throw_all();
   add_task_buffers();
   add_temporaries();
-  add_data();
-  resolve_kernels();
+  errors_.keep([&] { add_data(); });
+  errors_.keep([&] { resolve_kernels(); });
+  errors_.throw_all();
   result_.setup = resolve_steps(candidate_.setup, Phase::setup);
   result_.dispatch = resolve_steps(candidate_.dispatch, Phase::dispatch);
+  errors_.throw_all();
   check_complete();
+  errors_.throw_all();
   return std::move(result_);
 }
 
@@ -70,24 +77,29 @@ void CandidateResolver::add_task_buffers() {
 void CandidateResolver::add_temporaries() {
   int64_t total = 0;
   for (const Temporary& temporary : candidate_.temporaries) {
-    TensorType type{temporary.dtype.value_or(graph_.dtype()), {}};
-    int64_t bytes = static_cast<int64_t>(size_of(type.dtype));
-    for (const Sourced& extent : temporary.shape) {
-      for (const int64_t one : scope_.integers(extent, 1, kMaxExact, "an extent")) {
-        type.shape.push_back(one);
-        if (__builtin_mul_overflow(bytes, one, &bytes)) {
-          fail_parse(temporary.at, "temporary '" + temporary.name + "' of shape " +
-                                       to_string(type.shape) + " is larger than any memory");
-        }
+    errors_.keep([&] { add_temporary(temporary, total); });
+  }
+}
+
+/// `total`: bytes of the temporaries so far.
+void CandidateResolver::add_temporary(const Temporary& temporary, int64_t& total) {
+  TensorType type{temporary.dtype.value_or(graph_.dtype()), {}};
+  int64_t bytes = static_cast<int64_t>(size_of(type.dtype));
+  for (const Sourced& extent : temporary.shape) {
+    for (const int64_t one : scope_.integers(extent, 1, kMaxExact, "an extent")) {
+      type.shape.push_back(one);
+      if (__builtin_mul_overflow(bytes, one, &bytes)) {
+        fail_parse(temporary.at, "temporary '" + temporary.name + "' of shape " +
+                                     to_string(type.shape) + " is larger than any memory");
       }
     }
-    check_count(temporary.at, "extents", type.shape.size(), limits::kRank);
-    if (__builtin_add_overflow(total, bytes, &total) || total > limits::kTemporaryBytes) {
-      fail_parse(temporary.at, "with temporary '" + temporary.name +
-                                   "' the temporaries together are larger than any memory");
-    }
-    add_buffer({BufferSlot::Kind::temporary, temporary.name, std::move(type)}, temporary.at);
   }
+  check_count(temporary.at, "extents", type.shape.size(), limits::kRank);
+  if (__builtin_add_overflow(total, bytes, &total) || total > limits::kTemporaryBytes) {
+    fail_parse(temporary.at, "with temporary '" + temporary.name +
+                                 "' the temporaries together are larger than any memory");
+  }
+  add_buffer({BufferSlot::Kind::temporary, temporary.name, std::move(type)}, temporary.at);
 }
 
 void CandidateResolver::resolve_kernels() {
@@ -169,16 +181,24 @@ ResolvedStep CandidateResolver::kernel_step(const Step& step, Phase phase) {
     resolve_cuda(step, scope, phase, resolved);
     return resolved;
   }
+  FileErrors errors;
   for (const Sourced& name : step.bind) {
-    resolved.bind.push_back(buffer(name, phase));
-    touch(resolved.bind.back(), phase);
+    errors.keep([&] {
+      resolved.bind.push_back(buffer(name, phase));
+      touch(resolved.bind.back(), phase);
+    });
   }
-  resolved.uniforms = uniforms(step, scope);
-  for (const PushItem& item : step.push) pack_push(item, scope, phase, resolved);
+  errors.keep([&] { resolved.uniforms = uniforms(step, scope); });
+  for (const PushItem& item : step.push) {
+    errors.keep([&] { pack_push(item, scope, phase, resolved); });
+  }
   for (size_t i = 0; i < step.groups.size(); ++i) {
-    resolved.groups[i] =
-        static_cast<uint32_t>(scope.integer(step.groups[i], 1, kMaxU32, "a number of workgroups"));
+    errors.keep([&] {
+      resolved.groups[i] = static_cast<uint32_t>(
+          scope.integer(step.groups[i], 1, kMaxU32, "a number of workgroups"));
+    });
   }
+  errors.throw_all();
   return resolved;
 }
 
@@ -203,23 +223,35 @@ void CandidateResolver::pack_push(const PushItem& item, const SymbolTable& scope
   resolved.arguments.push_back({item.kind, offset, size, target});
 }
 
-void CandidateResolver::check_complete() const {
+void CandidateResolver::touch_all(const Step& step, Phase phase) {
+  const auto touch_named = [&](const Sourced& name) {
+    if (const auto found = names_.find(name.text); found != names_.end()) {
+      touch(found->second, phase);
+    }
+  };
+  for (const Sourced& name : step.bind) touch_named(name);
+  for (const Operand& operand : step.out) touch_named(operand.name);
+}
+
+void CandidateResolver::check_complete() {
+  const auto wrong = [&](const Location& at, const std::string& message) {
+    errors_.keep([&] { fail_parse(at, message); });
+  };
   for (size_t i = 0; i < result_.buffers.size(); ++i) {
     const BufferSlot& slot = result_.buffers[i];
     if (slot.kind == BufferSlot::Kind::output && !dispatch_touched_.contains(static_cast<int>(i))) {
-      fail_parse(candidate_.dispatch_at,
-                 "no step of dispatch binds the output '" + slot.name + "'");
+      wrong(candidate_.dispatch_at, "no step of dispatch binds the output '" + slot.name + "'");
     }
   }
   for (size_t i = 0; i < candidate_.kernels.size(); ++i) {
     if (used_kernels_.contains(static_cast<int>(i))) continue;
-    fail_parse(candidate_.kernels[i].at, "no step uses the kernel '" + candidate_.kernels[i].name +
-                                             "'; remove it or dispatch it");
+    wrong(candidate_.kernels[i].at,
+          "no step uses the kernel '" + candidate_.kernels[i].name + "'; remove it or dispatch it");
   }
   const auto require_use = [&](const auto& buffer, const char* what, const char* them) {
     if (touched_.contains(names_.at(buffer.name))) return;
-    fail_parse(buffer.at, std::string("no step uses the ") + what + " '" + buffer.name +
-                              "'; remove " + them + " or bind " + them);
+    wrong(buffer.at, std::string("no step uses the ") + what + " '" + buffer.name + "'; remove " +
+                         them + " or bind " + them);
   };
   for (const Temporary& temporary : candidate_.temporaries) {
     require_use(temporary, "temporary", "it");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kbench/candidate.h"
+#include "libkbench/base/text.h"
 #include "libkbench/candidate/symbol_table.h"
 
 namespace kbench {
@@ -41,6 +42,7 @@ class CandidateResolver {
   void add_buffer(BufferSlot slot, const Location& at);
   void add_task_buffers();
   void add_temporaries();
+  void add_temporary(const Temporary& temporary, int64_t& total);
   void add_data();
   void resolve_kernels();
   static void resolve_triton(const SymbolTable& scope, ResolvedKernel& resolved);
@@ -64,8 +66,10 @@ class CandidateResolver {
   int written(const Sourced& name, Phase phase) const;
   TensorType operand_type(const Operand& operand, int buffer) const;
   void check_operator_outputs(const Step& step, Phase phase, const ResolvedStep& resolved) const;
-  void check_complete() const;
+  void check_complete();
 
+  /// Notes the buffers of a step with an error as touched, so that others do not miss it.
+  void touch_all(const Step& step, Phase phase);
   /// The buffer of that name, as one that a step of this phase may touch.
   int buffer(const Sourced& name, Phase phase) const;
   void touch(int buffer, Phase phase);
@@ -80,6 +84,7 @@ class CandidateResolver {
   std::set<int> dispatch_touched_;  ///< the same, by steps of dispatch alone
   std::set<int> used_kernels_;
   SymbolTable::Running running_;
+  FileErrors errors_;
   size_t launches_ = 0, repeated_bytes_ = 0;  ///< of repeated steps, each time counted
   ResolvedCandidate result_;
 };

@@ -233,10 +233,21 @@ void YamlReader::refuse_gone(const YamlEntry& entry) const {
 YamlFields YamlReader::fields(const YAML::Node& node, const std::string& what,
                               const std::vector<std::string>& allowed,
                               const std::vector<std::string>& required) const {
+  FileErrors errors;
+  std::optional<YamlFields> result;
+  errors.keep([&] { result = fields(node, what, allowed, required, errors); });
+  errors.throw_all();
+  return *std::move(result);
+}
+
+YamlFields YamlReader::fields(const YAML::Node& node, const std::string& what,
+                              const std::vector<std::string>& allowed,
+                              const std::vector<std::string>& required, FileErrors& errors) const {
   YamlFields fields(entries(node, what), at(node));
   for (const auto& pair : node) {
     const std::string& key = pair.first.Scalar();
-    if (std::find(allowed.begin(), allowed.end(), key) == allowed.end()) {
+    if (std::find(allowed.begin(), allowed.end(), key) != allowed.end()) continue;
+    errors.keep([&] {
       if (std::count(key.begin(), key.end(), ')') > std::count(key.begin(), key.end(), '(')) {
         fail_parse(at(pair.first), quoted(key) + " in " + what +
                                        ": between { } YAML ends a text at a comma; quote the "
@@ -246,12 +257,15 @@ YamlFields YamlReader::fields(const YAML::Node& node, const std::string& what,
       fail_parse(at(pair.first), "unknown key " + quoted(key) + " in " + what +
                                      suggestion(key.substr(0, 60), allowed) +
                                      " (allowed: " + joined(allowed) + ")");
-    }
+    });
   }
+  std::vector<std::string> missing;
   for (const std::string& key : required) {
-    if (fields.find(key) == nullptr) {
-      fail_parse(at(node), "missing key '" + key + "' in " + what);
-    }
+    if (fields.find(key) == nullptr) missing.push_back("'" + key + "'");
+  }
+  if (!missing.empty()) {
+    fail_parse(at(node), (missing.size() == 1 ? "missing key " : "missing keys ") +
+                             joined(missing) + " in " + what);
   }
   return fields;
 }

@@ -13,6 +13,7 @@
 
 #include "kbench/candidate.h"
 #include "kbench/error.h"
+#include "libkbench/base/text.h"
 
 namespace kbench {
 
@@ -53,6 +54,10 @@ class YamlReader {
   YamlFields fields(const YAML::Node& node, const std::string& what,
                     const std::vector<std::string>& allowed,
                     const std::vector<std::string>& required = {}) const;
+  /// The same; keys that are not allowed are kept in `errors`, and the map is given without them.
+  YamlFields fields(const YAML::Node& node, const std::string& what,
+                    const std::vector<std::string>& allowed,
+                    const std::vector<std::string>& required, FileErrors& errors) const;
   /// Throws kParse, saying what to write instead, where the key is one that the format had once.
   void refuse_gone(const YamlEntry& entry) const;
   std::vector<YAML::Node> list(const YAML::Node& node, const std::string& what) const;

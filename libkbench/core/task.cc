@@ -173,6 +173,11 @@ const Task& named_task(std::string_view text, std::span<const Task> suite) {
   return item ? find_task(parse_task_id(text), suite) : task_of_name(text, suite);
 }
 
+TaskId task_id_of(std::string_view text, std::span<const Task> suite) {
+  if (is_own_name(text) || read_selection(text)) return parse_task_id(text);
+  return task_of_name(text, suite).id;
+}
+
 std::vector<const Task*> select_tasks(std::string_view selection, std::span<const Task> suite,
                                       Names names) {
   std::set<const Task*> chosen;

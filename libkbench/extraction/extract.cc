@@ -392,7 +392,7 @@ class Assembly {
   static std::optional<TaskId> stated_task_of(const Block& block) {
     try {
       if (block.model) return stated_task(block.source.text, /*name=*/"");
-      if (block.outline.task) return parse_task_id(*block.outline.task);
+      if (block.outline.task) return task_id_of(*block.outline.task);
     } catch (const Error&) {
     }
     return std::nullopt;

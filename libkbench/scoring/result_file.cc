@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "kbench/candidate_limits.h"
 #include "kbench/error.h"
 #include "kbench/result.h"
 #include "libkbench/base/files.h"
@@ -333,6 +334,17 @@ std::string Experiment::key() const {
               version};
   if (dtype != DType::f32) key.push_back(name_of(dtype));  // Records from before know of no other.
   return json_text(key);
+}
+
+std::vector<Diagnostic> diagnostics_of(const Error& error) {
+  std::vector<Diagnostic> places;
+  for (const Error& each : error.all()) {
+    const Location& place = each.location();
+    if (place.file.empty()) continue;
+    places.push_back({"error", shown(place.file), place.line, place.column,
+                      shown(each.message(), limits::kMessageBytes)});
+  }
+  return places;
 }
 
 std::string to_json(const Result& result) {

@@ -49,42 +49,53 @@ class TaskFileReader {
                      {"kbench_task", "name", "title", "family", "description", "module",
                       "variables", "constants", "inputs", "parameters", "data", "operators",
                       "outputs", "tolerance", "honest_error"},
-                     {"kbench_task", "name", "inputs", "operators", "outputs"});
+                     {"kbench_task", "name", "inputs", "operators", "outputs"}, steps_.errors());
     const YAML::Node version = top.find("kbench_task")->value;
     if (yaml_.integer(version, "kbench_task (the format's version)") != kFormatVersion) {
       fail_parse(yaml_.at(version), "this build reads version 1 of a task's file");
     }
-    read_names(top);
-    if (const auto* entry = top.find("variables")) read_variables(*entry);
-    if (const auto* entry = top.find("constants")) {
-      for (const YamlEntry& each : yaml_.entries(entry->value, "constants")) {
-        check_constant_name(each, "constant");
-        file_->constants.emplace_back(each.key, yaml_.text(each.value, "a constant"));
-      }
-    }
-    file_->inputs = tensors(*top.find("inputs"), true);
-    if (file_->inputs.empty()) fail_parse(top.find("inputs")->at, "a task has inputs");
-    if (const auto* entry = top.find("parameters")) file_->parameters = tensors(*entry, false);
-    if (const auto* entry = top.find("data")) {
-      for (const YamlEntry& each : yaml_.entries(entry->value, "data")) {
-        file_->data.push_back(data(each));
-      }
-    }
-    file_->operators = steps_.task_steps(top.find("operators")->value);
-    if (file_->operators.empty()) fail_parse(top.find("operators")->at, "a task has operators");
+    keep([&] { read_names(top); });
+    each_of(top, "variables", [&](const YamlEntry& each) { read_variable(each); });
+    each_of(top, "constants", [&](const YamlEntry& each) {
+      check_constant_name(each, "constant");
+      file_->constants.emplace_back(each.key, yaml_.text(each.value, "a constant"));
+    });
+    each_of(top, "inputs",
+            [&](const YamlEntry& each) { file_->inputs.push_back(tensor(each, true)); });
+    each_of(top, "parameters",
+            [&](const YamlEntry& each) { file_->parameters.push_back(tensor(each, false)); });
+    each_of(top, "data", [&](const YamlEntry& each) { file_->data.push_back(data(each)); });
+    keep([&] { file_->operators = steps_.task_steps(top.find("operators")->value); });
     for (const auto& each : yaml_.list_or_one(top.find("outputs")->value)) {
-      file_->outputs.push_back(yaml_.text(each, "an output"));
+      keep([&] { file_->outputs.push_back(yaml_.text(each, "an output")); });
     }
-    if (file_->outputs.empty()) fail_parse(top.find("outputs")->at, "a task has outputs");
-    if (const auto* entry = top.find("tolerance")) read_tolerance(*entry);
-    if (const auto* entry = top.find("honest_error")) {
-      for (const YamlEntry& each : yaml_.entries(entry->value, "honest_error")) read_honest(each);
+    for (const char* key : {"inputs", "operators", "outputs"}) {
+      const YamlEntry& entry = *top.find(key);
+      const bool empty = !entry.value.IsScalar() && entry.value.size() == 0;
+      if (empty) keep([&] { fail_parse(entry.at, "a task has " + entry.key); });
     }
+    if (const auto* entry = top.find("tolerance")) keep([&] { read_tolerance(*entry); });
+    each_of(top, "honest_error", [&](const YamlEntry& each) { read_honest(each); });
+    steps_.errors().throw_all();
     hash();
     return file_;
   }
 
  private:
+  template <class Read>
+  void keep(Read&& read) {
+    steps_.errors().keep(read);
+  }
+  /// Calls `read` for each entry of the map of that key, where there is one.
+  template <class Read>
+  void each_of(const YamlFields& top, const char* key, Read read) {
+    const YamlEntry* entry = top.find(key);
+    if (entry == nullptr) return;
+    keep([&] {
+      for (const YamlEntry& each : yaml_.entries(entry->value, key)) keep([&] { read(each); });
+    });
+  }
+
   void read_names(const YamlFields& top) {
     const Sourced name = yaml_.text(top, "name");
     if (!is_own_name(name.text) || name.text.size() > limits::kNameBytes) {
@@ -113,22 +124,20 @@ class TaskFileReader {
     fail_parse(text.at, quoted(text.text) + " is no integer, real number or list of integers");
   }
 
-  void read_variables(const YamlEntry& entry) {
-    for (const YamlEntry& each : yaml_.entries(entry.value, "variables")) {
-      check_constant_name(each, "variable");
-      if (!each.value.IsMap()) {
-        file_->variables.emplace_back(each.key, variable(each.value));
-        continue;
-      }
-      const YamlFields presets =
-          yaml_.fields(each.value, "a variable", names_to(Preset::v0_1), {"smoke", "v0.1"});
-      const VariableValue large = variable(presets.find("v0.1")->value);
-      const auto* v0 = presets.find("v0");
-      VariableSpec& spec =
-          file_->variables.emplace_back(each.key, variable(presets.find("smoke")->value),
-                                        v0 != nullptr ? variable(v0->value) : large, large);
-      if (const auto* train = presets.find("train")) spec.train = variable(train->value);
+  void read_variable(const YamlEntry& entry) {
+    check_constant_name(entry, "variable");
+    if (!entry.value.IsMap()) {
+      file_->variables.emplace_back(entry.key, variable(entry.value));
+      return;
     }
+    const YamlFields presets =
+        yaml_.fields(entry.value, "a variable", names_to(Preset::v0_1), {"smoke", "v0.1"});
+    const VariableValue large = variable(presets.find("v0.1")->value);
+    const auto* v0 = presets.find("v0");
+    VariableSpec& spec =
+        file_->variables.emplace_back(entry.key, variable(presets.find("smoke")->value),
+                                      v0 != nullptr ? variable(v0->value) : large, large);
+    if (const auto* train = presets.find("train")) spec.train = variable(train->value);
   }
 
   DType dtype(const YamlFields& fields) {
@@ -144,33 +153,30 @@ class TaskFileReader {
                              " makes the task one of " + text->text);
   }
 
-  std::vector<DeclaredTensor> tensors(const YamlEntry& entry, bool inputs) {
-    std::vector<DeclaredTensor> result;
-    for (const YamlEntry& each : yaml_.entries(entry.value, entry.key)) {
-      std::vector<std::string> allowed = {"shape", "distribution", "repeat"};
-      if (inputs) allowed.push_back("dtype");
-      const YamlFields fields = yaml_.fields(each.value, quoted(each.key), allowed, {"shape"});
-      DeclaredTensor tensor;
-      tensor.name = {each.key, each.at};
-      tensor.shape = steps_.extents(fields);
-      tensor.dtype = dtype(fields);
-      constexpr DType kDrawn[] = {DType::f32, DType::i64, DType::u8, DType::boolean};
-      if (std::ranges::count(kDrawn, tensor.dtype) == 0) {
-        fail_parse(each.at, "an input is of f32, i64, u8 or bool, not " +
-                                std::string(name_of(tensor.dtype)));
-      }
-      if (const auto* repeat = fields.find("repeat")) {
-        tensor.repeats = steps_.task_repeats(*repeat);
-      }
-      tensor.distribution.at = each.at;
-      if (const auto text = yaml_.text_if_any(fields, "distribution")) {
-        tensor.distribution = drawn(*text);
-      } else if (!inputs) {
-        tensor.distribution = drawn({"uniform(-0.5, 0.5)", each.at});
-      }
-      result.push_back(std::move(tensor));
+  DeclaredTensor tensor(const YamlEntry& entry, bool input) {
+    std::vector<std::string> allowed = {"shape", "distribution", "repeat"};
+    if (input) allowed.push_back("dtype");
+    const YamlFields fields =
+        yaml_.fields(entry.value, quoted(entry.key), allowed, {"shape"}, steps_.errors());
+    DeclaredTensor tensor;
+    tensor.name = {entry.key, entry.at};
+    tensor.shape = steps_.extents(fields);
+    tensor.dtype = dtype(fields);
+    constexpr DType kDrawn[] = {DType::f32, DType::i64, DType::u8, DType::boolean};
+    if (std::ranges::count(kDrawn, tensor.dtype) == 0) {
+      fail_parse(entry.at,
+                 "an input is of f32, i64, u8 or bool, not " + std::string(name_of(tensor.dtype)));
     }
-    return result;
+    if (const auto* repeat = fields.find("repeat")) {
+      tensor.repeats = steps_.task_repeats(*repeat);
+    }
+    tensor.distribution.at = entry.at;
+    if (const auto text = yaml_.text_if_any(fields, "distribution")) {
+      tensor.distribution = drawn(*text);
+    } else if (!input) {
+      tensor.distribution = drawn({"uniform(-0.5, 0.5)", entry.at});
+    }
+    return tensor;
   }
 
   /// "normal", "uniform(-1, 1)", "normal(0, 2), triu", "weights(1 / sqrt(width))".

@@ -17,6 +17,8 @@ TEST(ModelFile, TellsItsTaskByACommentOrByItsName) {
   EXPECT_EQ(stated_task(comment, "level1/19_ReLU.py"), (TaskId{2, 7}));
   EXPECT_EQ(stated_task(kModel, "a/level1/19_ReLU.py"), (TaskId{1, 19}));
   EXPECT_EQ(stated_task(kModel, "level_3_problem_4_sample_0_kernel.py"), (TaskId{3, 4}));
+  EXPECT_EQ(stated_task(kModel, "set/19_ReLU.py"), (TaskId{1, 19}));
+  EXPECT_EQ(stated_task("# task: ReLU\n" + std::string(kModel), "any.py"), (TaskId{1, 19}));
   EXPECT_EQ(stated_task(kModel, "mine.py"), std::nullopt);
   expect_error(
       [] {

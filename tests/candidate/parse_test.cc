@@ -107,7 +107,7 @@ const Malformed kMalformed[] = {
      "format version 2 is not known; this build reads version 1"},
     {"version_text", "kbench: one\n", 1, 9, "expected an integer, found 'one'"},
     {"no_task", "kbench: 1\n", 1, 1, "missing key 'task'"},
-    {"bad_task", "kbench: 1\ntask: relu\n", 2, 7, "relu"},
+    {"bad_task", "kbench: 1\ntask: nothing\n", 2, 7, "'nothing' is not a task"},
     {"task_map", "kbench: 1\ntask: {a: 1}\n", 2, 7, "task: expected a text or number, found a map"},
     {"task_null", "kbench: 1\ntask:\nname: x\n", 3, 1,
      "task: expected a text or number, found nothing"},

@@ -153,8 +153,9 @@ TEST_F(VerdictsTest, WhatIsNoCandidateIsRefusedWithItsPlace) {
   Result result = run("kbench: 1\ntask: level1/19\nkernel: {}\n");
   EXPECT_EQ(result.verdict, Verdict::invalid_candidate);
   EXPECT_THAT(result.message, HasSubstr("candidate.yaml:3:1"));
-  ASSERT_EQ(result.diagnostics.size(), 1u);
+  ASSERT_EQ(result.diagnostics.size(), 2u);
   EXPECT_EQ(result.diagnostics[0].line, 3);
+  EXPECT_THAT(result.diagnostics[1].message, HasSubstr("missing key 'dispatch'"));
   result = run("kbench: 1\ntask: level1/999\ndispatch: [{op: relu, in: [x], out: output}]\n");
   EXPECT_EQ(result.verdict, Verdict::invalid_candidate);
   EXPECT_THAT(result.message, HasSubstr("there is no task level1/999"));

@@ -167,11 +167,7 @@ Reading read_answer(const Answer& answer, const Task& task, const EpisodeOptions
   const auto refuse = [&](const Error& error) {
     Result result = unjudged(task, options, error.what());
     result.candidate_hash = reading.hash;
-    const Location& place = error.location();
-    if (place.line > 0) {
-      result.diagnostics.push_back({"error", place.file, place.line, place.column,
-                                    shown(error.message(), limits::kMessageBytes)});
-    }
+    result.diagnostics = diagnostics_of(error);
     reading.refused = std::move(result);
   };
   try {

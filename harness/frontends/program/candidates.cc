@@ -91,24 +91,13 @@ CandidateSource with_task(const std::string& path, std::string text, const std::
   return source;
 }
 
-/// The task that a ModelNew file's name is KernelBench's name of; empty where it is none's.
-std::string task_of_file_name(const std::string& path) {
-  try {
-    return to_string(named_task(fs::path(path).filename().string()).id);
-  } catch (const Error&) {
-    return "";
-  }
-}
-
-/// A candidate on disk; a ModelNew file that does not say which task it is for is for `task`, or
-/// for the task that its name is KernelBench's file name of. One of a folder that is for none is
-/// refused by its judge, as the others may be right.
+/// A candidate on disk; a ModelNew file that does not say which task it is for is for `task`. One
+/// of a folder that is for none is refused by its judge, as the others may be right.
 CandidateSource source_of(const std::string& path, const std::string& task, bool of_folder) {
   if (!is_model_file(path)) return path;
   std::string text = read_file(path);
   if (stated_task(text, path)) return path;
-  const std::string meant = task.empty() ? task_of_file_name(path) : task;
-  if (!meant.empty()) return with_task(path, std::move(text), meant);
+  if (!task.empty()) return with_task(path, std::move(text), task);
   if (of_folder) return path;
   throw Error(ErrorCode::kInvalidArgument,
               "'" + shown(path) +

@@ -7,6 +7,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "harness/frontends/program/text.h"
 #include "libkbench/base/text.h"
 
 namespace kbench::program {
@@ -16,19 +17,6 @@ constexpr size_t kNameColumn = 30;
 constexpr size_t kTextColumns = 100 - kNameColumn;
 
 }  // namespace
-
-std::string wrapped(const std::string& text, size_t columns) {
-  std::istringstream words(text);
-  std::string result, line;
-  for (std::string word; words >> word;) {
-    if (!line.empty() && line.size() + 1 + word.size() > columns) {
-      result += line + "\n";
-      line.clear();
-    }
-    line += (line.empty() ? "" : " ") + word;
-  }
-  return result + line;
-}
 
 std::string type_of(const CLI::Option& option) {
   return option.get_type_size() == 0 ? "" : option.get_type_name();
@@ -50,6 +38,13 @@ std::string HelpFormatter::default_of(const CLI::Option& option) {
   if (!option.get_default_str().empty()) text += " [" + option.get_default_str() + "]";
   if (option.get_required() && !option.get_positional()) text += " (required)";
   return text;
+}
+
+std::string HelpFormatter::make_group(std::string group, bool is_positional,
+                                      std::vector<const CLI::Option*> options) const {
+  if (!is_positional) std::erase_if(options, &CLI::Option::get_positional);
+  if (options.empty()) return "";
+  return CLI::Formatter::make_group(std::move(group), is_positional, std::move(options));
 }
 
 std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {

@@ -4,13 +4,11 @@
 #include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "harness/frontends/program/command.h"
 
 namespace kbench::program {
-
-/// The words of a text in lines of at most so many columns.
-std::string wrapped(const std::string& text, size_t columns = 98);
 
 /// "--devices all|DEVICE,...": what stands behind the name; empty for a flag.
 std::string type_of(const CLI::Option& option);
@@ -24,6 +22,9 @@ class HelpFormatter : public CLI::Formatter {
   HelpFormatter();
   /// What stands behind an option's type: " [auto]", " (required)".
   static std::string default_of(const CLI::Option& option);
+  /// Without an argument that may be given behind a flag, too: it stands among the arguments.
+  std::string make_group(std::string group, bool is_positional,
+                         std::vector<const CLI::Option*> options) const override;
   std::string make_option_opts(const CLI::Option* option) const override;
   std::string make_option_desc(const CLI::Option* option) const override;
   std::string make_subcommand(const CLI::App* verb) const override;

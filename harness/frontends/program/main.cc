@@ -18,6 +18,7 @@
 #include "harness/measure/vulkan/plan.h"
 #include "kbench/error.h"
 #include "kbench/version.h"
+#include "libkbench/base/files.h"
 #include "libkbench/core/in_words.h"
 
 namespace kbench::program {
@@ -71,6 +72,20 @@ int complain(const std::string& message) {
   return kUsage;
 }
 
+/// Each error of a file, with the line and a caret where the file can be read.
+int complain(const Error& error) {
+  for (const Error& each : error.all()) {
+    complain(std::string(each.what()));
+    if (each.location().column == 0) continue;
+    try {
+      const std::string text = read_file(each.location().file);
+      std::fputs(pointed_line(text, each.location(), "").c_str(), stderr);
+    } catch (const Error&) {  // its place says enough
+    }
+  }
+  return kUsage;
+}
+
 std::string device_line() {
   try {
     vulkan::DeviceSnapshot device = vulkan::choose_device(client::list_snapshots(), "auto");
@@ -100,7 +115,7 @@ std::string sets_table() {
 
 /// The output of `kbench` without arguments: what the main job would do, and how to start it.
 std::string overview() {
-  return std::string("kbench ") + version() + " judges GPU kernels. Its main job is to run " +
+  return std::string("kbench ") + version() + " judges GPU kernels. Its main job is to run\n" +
          sets_table() + "\n" + device_line() + R"(.
 
 Start it:
@@ -167,6 +182,8 @@ int run_program(std::vector<std::string> arguments) {
 int run(std::vector<std::string> arguments) {
   try {
     return run_program(std::move(arguments));
+  } catch (const Error& e) {
+    return complain(e);
   } catch (const std::exception& e) {
     return complain(e.what());
   }

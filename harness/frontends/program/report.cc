@@ -16,6 +16,7 @@
 #include "kbench/feedback.h"
 #include "kbench/version.h"
 #include "libkbench/base/text.h"
+#include "libkbench/candidate/files.h"
 #include "libkbench/core/in_words.h"
 #include "libkbench/feedback/parts.h"
 
@@ -25,13 +26,16 @@ namespace {
 /// The candidate's source files, for quoting.
 struct Quoted {
   std::optional<Candidate> candidate;
-  Evidence evidence;  ///< contains its YAML file
+  std::string manifest, text;  ///< its YAML file's path, as diagnostics have it, and text
+  Evidence evidence;           ///< contains that file
 
   explicit Quoted(const std::string& path) {
     try {
       const CandidatePlace place = candidate_place(path);
-      if (auto text = CandidateFolder(place.folder).read(place.manifest)) {
-        evidence.files.emplace(place.manifest, *std::move(text));
+      if (auto read = CandidateFolder(place.folder).read(place.manifest)) {
+        manifest = shown_path(place.folder, place.manifest);
+        text = *read;
+        evidence.files.emplace(place.manifest, *std::move(read));
       }
       candidate = load_candidate(path);
     } catch (const Error&) {  // nothing to quote, or only the YAML file
@@ -62,6 +66,10 @@ std::string format_diagnostics(const Result& result, const std::string& candidat
   std::string text;
   for (const Diagnostic& each : result.diagnostics) {
     text += indent + format_diagnostic(each) + "\n";
+    if (quoted.manifest == each.file && each.column > 0) {
+      text += pointed_line(quoted.text, {each.file, each.line, each.column}, indent);
+      continue;
+    }
     const std::string line = source_line(facts, each.file, each.line);
     if (line.empty()) continue;
     text += indent + "    | " + line + "\n";

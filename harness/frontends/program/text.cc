@@ -122,6 +122,40 @@ std::string format_diagnostic(const Diagnostic& d) {
          shown_message(d.message);
 }
 
+std::string pointed_line(std::string_view text, const Location& place, const std::string& indent) {
+  if (place.line < 1 || place.column < 1) return "";
+  for (int line = 1; line < place.line; ++line) {
+    const size_t end = text.find('\n');
+    if (end == text.npos) return "";
+    text.remove_prefix(end + 1);
+  }
+  text = text.substr(0, text.find('\n'));
+  const size_t blanks = std::min(text.find_first_not_of(" \t"), text.size());
+  const std::string_view line = trimmed(text);
+  if (line.empty()) return "";
+  const std::string front = indent + "    | ";
+  std::string pointed = front + shown(line) + "\n";
+  const size_t column = static_cast<size_t>(place.column) - 1;
+  // What is escaped or cut would move the caret.
+  if (column >= blanks && column < blanks + line.size() && shown(line) == line) {
+    pointed += front + std::string(column - blanks, ' ') + "^\n";
+  }
+  return pointed;
+}
+
+std::string wrapped(const std::string& text, size_t columns) {
+  std::istringstream words(text);
+  std::string result, line;
+  for (std::string word; words >> word;) {
+    if (!line.empty() && line.size() + 1 + word.size() > columns) {
+      result += line + "\n";
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + word;
+  }
+  return result + line;
+}
+
 std::string padded(std::string text, size_t width) {
   if (text.size() < width) text.append(width - text.size(), ' ');
   return text;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kbench/attempt.h"
@@ -22,6 +23,11 @@ std::string format_outcome(const Attempt& attempt);   ///< "passed  1.43x [1.41,
 std::string shown_message(const std::string& message);
 /// "softmax.comp:12:3: error: undeclared identifier", on one line.
 std::string format_diagnostic(const Diagnostic& diagnostic);
+/// The words of a text in lines of at most so many columns.
+std::string wrapped(const std::string& text, size_t columns = 98);
+/// The line at `place` (1-based) of a file's text, and below it a caret under the column, each
+/// behind `indent`; empty where the text has no such line or there is no column.
+std::string pointed_line(std::string_view text, const Location& place, const std::string& indent);
 
 /// It passed, where a shortcut is known to pass, too, or none was tried (kbench/certificate.h).
 bool passed_uncertified(const Result& result);

@@ -242,14 +242,8 @@ std::optional<std::string> Server::read_file(const std::string& path) {
 /// An error in a candidate's file as the candidate's fault.
 Refused refused_by(const Error& error) {
   const bool unsupported = error.code() == ErrorCode::kUnsupported;
-  Refused refused{
-      unsupported ? Verdict::unsupported : Verdict::invalid_candidate, error.what(), {}};
-  const Location& place = error.location();
-  if (!place.file.empty()) {
-    refused.diagnostics.push_back(
-        {"error", shown(place.file), place.line, place.column, error.message()});
-  }
-  return refused;
+  return {unsupported ? Verdict::unsupported : Verdict::invalid_candidate, error.what(),
+          diagnostics_of(error)};
 }
 
 /// Drops command lists with their descriptor sets, pipelines and the driver's cache of them, places

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace kbench {
 
@@ -48,16 +50,21 @@ class Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& message);
   Error(ErrorCode code, Location location, const std::string& message);
+  /// The first of several errors that one file has; must not be empty.
+  explicit Error(std::vector<Error> all);
 
   ErrorCode code() const { return code_; }
   const Location& location() const { return location_; }
   /// The message without the location.
   const std::string& message() const { return message_; }
+  /// This error, and behind it what else is wrong with the same file, as it was found.
+  std::vector<Error> all() const;
 
  private:
   ErrorCode code_;
   Location location_;
   std::string message_;
+  std::shared_ptr<const std::vector<Error>> all_;  ///< null: this one alone
 };
 
 // Texts from outside, made fit to be shown.

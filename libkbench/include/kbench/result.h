@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kbench/error.h"
 #include "kbench/task.h"
 #include "kbench/variables.h"
 #include "kbench/verdict.h"
@@ -31,6 +32,9 @@ struct Diagnostic {
   int column = 0;
   std::string message;
 };
+
+/// An error's places: one for each error of its file.
+std::vector<Diagnostic> diagnostics_of(const Error& error);
 
 /// One way to compile a kernel: `num_warps 8, num_stages 3, BLOCK 1024`.
 struct TunedConfig {

@@ -132,6 +132,9 @@ const Task& find_task(const TaskId& id, std::span<const Task> suite = tasks());
 /// Throws kInvalidArgument listing the tasks where several fit, kNotFound with the name that is
 /// nearest where none does.
 const Task& named_task(std::string_view text, std::span<const Task> suite = tasks());
+/// The id that a candidate's file names its task by: parse_task_id(), whether or not the task is
+/// known, or the name of one. Throws as they do.
+TaskId task_id_of(std::string_view text, std::span<const Task> suite = tasks());
 /// Whether a name that fits several tasks stands for all of them.
 enum class Names { of_one, of_all };
 /// Tasks matching a selection: comma-separated "level1/1", "1/1", "level2/*", "2/*", "2/1-9",
