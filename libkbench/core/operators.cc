@@ -102,6 +102,44 @@ const T& typed(const Attributes& attributes, std::string_view name, const char* 
   return *result;
 }
 
+/// Sorted by name.
+constexpr WrittenAs kWritten[] = {
+    {"addmm", "matmul, then add"},
+    {"amax", "max"},
+    {"amin", "min"},
+    {"baddbmm", "matmul, then add"},
+    {"bmm", "matmul"},
+    {"chunk", "a slice for each piece"},
+    {"dot", "mul, then sum"},
+    {"einsum", "permute and reshape, then matmul"},
+    {"embedding", "index_rows of the table and the index"},
+    {"flatten", "reshape"},
+    {"glu", "two slices, sigmoid of the second, and mul"},
+    {"hardtanh", "clamp with lo: -1 and hi: 1"},
+    {"l1_loss", "sub, abs, then mean of a reshape to one dimension"},
+    {"log1p", "add_scalar with value: 1, then log"},
+    {"logsigmoid", "neg, softplus, then neg"},
+    {"mm", "matmul"},
+    {"mse_loss", "sub, square, then mean of a reshape to one dimension"},
+    {"pow", "square, mul or sqrt, as often as the exponent asks"},
+    {"reciprocal", "div of data that holds 1 by x"},
+    {"relu6", "clamp with lo: 0 and hi: 6"},
+    {"rms_norm", "square, mean with keepdim: 1, add_scalar, sqrt, then div"},
+    {"rsqrt", "sqrt, then div of data that holds 1 by it"},
+    {"scaled_dot_product_attention",
+     "matmul with transpose_b: 1, div_scalar, softmax, then matmul"},
+    {"silu", "sigmoid, then mul with x"},
+    {"softsign", "abs, add_scalar with value: 1, then div of x by it"},
+    {"split", "a slice for each piece"},
+    {"squeeze", "reshape"},
+    {"stack", "reshape of each with an extent of 1, then cat"},
+    {"swish", "sigmoid, then mul with x"},
+    {"transpose", "permute"},
+    {"unsqueeze", "reshape"},
+    {"var", "mean with keepdim: 1, sub, square, then mean"},
+    {"view", "reshape"},
+};
+
 }  // namespace
 
 const std::vector<const Operator*>& operators() {
@@ -114,11 +152,19 @@ const Operator& find_operator(std::string_view name) {
   const auto it = std::lower_bound(all.begin(), all.end(), name,
                                    [](auto* op, std::string_view n) { return op->name < n; });
   if (it != all.end() && (*it)->name == name) return **it;
+  const auto* const written = std::ranges::find(kWritten, name, &WrittenAs::name);
+  if (written != std::end(kWritten)) {
+    throw Error(ErrorCode::kNotFound, "there is no operator '" + std::string(name) + "'; write " +
+                                          std::string(written->how));
+  }
   std::vector<std::string> known;
   for (const Operator* op : all) known.push_back(op->name);
-  throw Error(ErrorCode::kNotFound,
-              "there is no operator '" + std::string(name) + "'" + suggestion(name, known));
+  throw Error(ErrorCode::kNotFound, "there is no operator '" + std::string(name) + "'" +
+                                        suggestion(name, known) +
+                                        "; `kbench list --operators` shows all");
 }
+
+std::span<const WrittenAs> written_with_operators() { return kWritten; }
 
 OperatorCall make_call(const Operator& op, std::vector<TensorType> inputs, Attributes attributes) {
   OperatorCall call{&op, std::move(inputs), std::move(attributes), {}};

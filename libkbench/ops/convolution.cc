@@ -92,6 +92,9 @@ Operator conv() {
               "g * C / groups + c, i * stride + u * dilation - padding]; i, u and the options have "
               "a number a spatial dimension; x [N, C, ...] is zero outside; g = floor(o * groups / "
               "O) is the group of output channel o of O; a call may have no bias",
+          .shapes =
+              "x [N, C, ...], weight [O, C / groups, ...], bias [O] -> [N, O, ...], an extent "
+              "(x + 2 * padding - dilation * (kernel - 1) - 1) / stride + 1, rounded down",
           .follows = "torch.nn.functional." + with_dimensions("conv", dims) +
                      "(x, weight, bias, stride, padding, dilation, groups)",
           .min_inputs = 2,
@@ -115,6 +118,7 @@ Operator conv_transpose() {
               "dimension; places outside y are dropped; g = floor(c * groups / C) is the group of "
               "input channel c of C; y's extent is (in - 1) * stride - 2 * padding + dilation * "
               "(kernel - 1) + 1 + output_padding",
+          .shapes = "x [N, C, ...], weight [C, O / groups, ...], bias [O] -> [N, O, ...]",
           .follows = "torch.nn.functional." + with_dimensions("conv_transpose", dims) +
                      "(x, weight, bias, stride, padding, output_padding, groups, dilation)",
           .min_inputs = 2,

@@ -99,6 +99,7 @@ Operator binary(std::string name, std::string formula, std::string follows) {
   return {.name = std::move(name),
           .formula = std::move(formula) +
                      "; shapes broadcast: aligned at the right, an extent of 1 repeats",
+          .shapes = "a [...], b [...] -> [...], the shapes broadcast",
           .follows = std::move(follows),
           .min_inputs = 2,
           .max_inputs = 2,
@@ -149,6 +150,7 @@ const std::vector<Operator>& elementwise_operators() {
       binary("div", "a / b", "torch.div(a, b)"),
       {.name = "mul_mask",
        .formula = "x * mask, mask being 0 or 1 and of x's shape",
+       .shapes = "x [...], mask bool [...] -> [...]",
        .follows = "torch.mul(x, mask)",
        .min_inputs = 2,
        .max_inputs = 2,

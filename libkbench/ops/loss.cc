@@ -38,6 +38,7 @@ const std::vector<Operator>& loss_operators() {
   static const std::vector<Operator> operators = {
       {.name = "cross_entropy",
        .formula = "the mean over rows i of log(sum over j of exp(x[i, j])) - x[i, target[i]]",
+       .shapes = "x [N, C], target i64 [N] -> []",
        .follows = "torch.nn.functional.cross_entropy(x, target)",
        .min_inputs = 2,
        .max_inputs = 2,
@@ -47,6 +48,7 @@ const std::vector<Operator>& loss_operators() {
       {.name = "smooth_l1_loss",
        .formula = "the mean over all elements of 0.5 d^2 where |d| < 1 and |d| - 0.5 elsewhere, d "
                   "= x - target",
+       .shapes = "x [...], target [...] -> []",
        .follows = "torch.nn.functional.smooth_l1_loss(x, target, beta=1.0)",
        .min_inputs = 2,
        .max_inputs = 2,
@@ -56,6 +58,7 @@ const std::vector<Operator>& loss_operators() {
       {.name = "kl_div_batchmean",
        .formula = "the sum over all elements of target * (log(target) - log_input), zero where "
                   "target is, divided by the extent of dimension 0",
+       .shapes = "log_input [...], target [...] -> []",
        .follows = "torch.nn.functional.kl_div(log_input, target, reduction='batchmean')",
        .min_inputs = 2,
        .max_inputs = 2,
@@ -65,6 +68,7 @@ const std::vector<Operator>& loss_operators() {
       {.name = "triplet_margin_loss",
        .formula = "the mean over rows of max(|a - p + 1e-6| - |a - n + 1e-6| + margin, 0), where "
                   "|d| is the 2-norm of a row",
+       .shapes = "a [N, D], p [N, D], n [N, D] -> []",
        .follows = "torch.nn.functional.triplet_margin_loss(a, p, n, margin, p=2, eps=1e-6)",
        .min_inputs = 3,
        .max_inputs = 3,

@@ -71,6 +71,7 @@ const std::vector<Operator>& matmul_operators() {
        .formula = "c[..., i, j] = sum over k of a[..., i, k] * b[..., k, j]; where transpose_a or "
                   "transpose_b is 1, the last two dimensions of a or b are swapped first; leading "
                   "dimensions broadcast",
+       .shapes = "a [..., M, K], b [..., K, N] -> [..., M, N]",
        .follows = "torch.matmul(a, b)",
        .min_inputs = 2,
        .max_inputs = 2,
@@ -80,6 +81,7 @@ const std::vector<Operator>& matmul_operators() {
       {.name = "linear",
        .formula =
            "y[..., j] = bias[j] + sum over k of x[..., k] * weight[j, k]; a call may have no bias",
+       .shapes = "x [..., K], weight [N, K], bias [N] -> [..., N]",
        .follows = "torch.nn.functional.linear(x, weight, bias)",
        .min_inputs = 2,
        .max_inputs = 3,

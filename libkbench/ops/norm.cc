@@ -77,6 +77,7 @@ const std::vector<Operator>& norm_operators() {
       {.name = "batch_norm",
        .formula = normalised("each channel (dimension 1) over the batch and the rest, as in "
                              "training, never running ones; weight and bias a channel"),
+       .shapes = "x [N, C, ...], weight [C], bias [C] -> [N, C, ...]",
        .follows =
            "torch.nn.functional.batch_norm(x, None, None, weight, bias, training=True, eps=eps)",
        .min_inputs = 1,
@@ -86,6 +87,7 @@ const std::vector<Operator>& norm_operators() {
        .flops = norm_flops},
       {.name = "instance_norm",
        .formula = normalised("each sample and channel over the rest; weight and bias a channel"),
+       .shapes = "x [N, C, ...], weight [C], bias [C] -> [N, C, ...]",
        .follows = "torch.nn.functional.instance_norm(x, weight=weight, bias=bias, eps=eps)",
        .min_inputs = 1,
        .max_inputs = 3,
@@ -95,6 +97,7 @@ const std::vector<Operator>& norm_operators() {
       {.name = "group_norm",
        .formula = normalised("each sample and group, over its channels / groups neighbouring "
                              "channels and the rest; weight and bias a channel"),
+       .shapes = "x [N, C, ...], weight [C], bias [C] -> [N, C, ...]",
        .follows = "torch.nn.functional.group_norm(x, groups, weight, bias, eps)",
        .min_inputs = 1,
        .max_inputs = 3,
@@ -104,6 +107,7 @@ const std::vector<Operator>& norm_operators() {
       {.name = "layer_norm",
        .formula = normalised(
            "each row of the last `dims` dimensions, over these; weight and bias of their shape"),
+       .shapes = "x [..., D...], weight [D...], bias [D...] -> [..., D...]",
        .follows = "torch.nn.functional.layer_norm(x, x.shape[-dims:], weight, bias, eps)",
        .min_inputs = 1,
        .max_inputs = 3,

@@ -76,6 +76,9 @@ Operator pool(const char* stem, std::string formula, const char* arguments, bool
                          "; i, u and the options have a number a spatial dimension; where "
                          "ceil_mode is 1 and elements are left over, a last window hangs over the "
                          "end, if it begins inside x or the padding before it",
+              .shapes =
+                  "x [N, C, ...] -> [N, C, ...], an extent (x + 2 * padding - dilation * "
+                  "(kernel - 1) - 1) / stride + 1, rounded down, or up where ceil_mode is 1",
               .follows = "torch.nn.functional." + with_dimensions(stem, dims) + arguments,
               .attributes = {{"kernel", ones, true},
                              {"stride", ones, true},
@@ -128,6 +131,7 @@ const std::vector<Operator>& pooling_operators() {
       {.name = "adaptive_avg_pool2d",
        .formula = "output row i is the mean over rows floor(i * in / out) to ceil((i + 1) * in / "
                   "out) - 1 of x, and columns likewise; output: the extents of y",
+       .shapes = "x [N, C, H, W] -> [N, C, output...]",
        .follows = "torch.nn.functional.adaptive_avg_pool2d(x, output)",
        .attributes = {{"output", std::vector<int64_t>{1, 1}, true}},
        .infer = adaptive_type,

@@ -78,6 +78,10 @@ Operator recurrent(std::string name, std::string formula, std::string follows) {
                      "the steps from last to first, the h of both side by side; a layer's h are "
                      "the next one's x; states are [layers * directions, batch, hidden]; x is "
                      "[batch, steps, features], with batch_first 0 [steps, batch, features]",
+          .shapes =
+              "x [N, T, F], states [layers * directions, N, H], then of each layer and "
+              "direction W [gates * H, F], U [gates * H, H], b and d [gates * H] -> "
+              "[N, T, directions * H] and the states",
           .follows = std::move(follows),
           .min_inputs = 1 + static_cast<int>(states) + 4,
           .max_inputs = 1 + static_cast<int>(states) + 4 * 32,

@@ -36,6 +36,8 @@ Operator reduction(std::string name, std::string formula, std::string follows,
   return {.name = std::move(name),
           .formula = std::move(formula) +
                      "; the dimension is dropped, or where keepdim is 1 kept with extent 1",
+          .shapes = std::string("x [...] -> ") + (infer == reduced_index ? "i64 " : "") +
+                    "[...] without axis, or with extent 1 there",
           .follows = std::move(follows),
           .attributes = {{"axis", int64_t{0}, true}, {"keepdim", int64_t{0}}},
           .infer = infer,

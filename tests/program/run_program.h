@@ -20,7 +20,8 @@ struct Said {
 /// KBENCH_PROGRAM with these arguments, in `folder` when one is given.
 Said run_program(const std::vector<std::string>& arguments, const std::string& folder = "");
 
-/// A script of the shell, in which "$KBENCH" is the program.
+/// A script of the shell, in which "$KBENCH" is the program. Each command that its output tells the
+/// reader to type is run, too, and must be a right one.
 Said run_in_shell(const std::string& script, const std::string& folder = "");
 
 std::string read_file(const std::filesystem::path& path);

@@ -172,7 +172,7 @@ int judge_again(const std::string& run, const SizeOptions& size, const DeviceOpt
   Settings settings = Settings::read(folder.settings());
   const generate::RunLock lock(folder);
   Question at = question_of(size, device, measure);
-  OpenDevices devices = open_for_run(device);
+  OpenDevices devices = open_devices(device);
   const PromptContext begun = episode_of(settings).prompt;
   const bool own_sizes = size.preset == "auto" && size.assignments.empty();
   at.preset = name_of(size.preset == "auto" ? begun.preset : size.fixed_preset());

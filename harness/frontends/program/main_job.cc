@@ -61,7 +61,7 @@ void add_options(Command app, MainJobOptions& o) {
       "Only part I of N, for N machines: I from 1 to N; kbench report joins the outputs");
   o.tasks.add_to(app);
   o.size.add_to(app, /*with_auto=*/true);
-  o.device.add_several_to(app);
+  o.device.add_all_to(app);
   o.measure.add_to(app);
   app.in_group("Measurement")
       .add_flag("--confirm", o.confirm,
@@ -264,7 +264,6 @@ int run_main_job(const MainJobOptions& options, std::vector<std::string> benchma
   asked.plan.thresholds = options.thresholds;
   OpenDevices opened = open_devices(options.device);
   const std::vector<vulkan::DeviceSnapshot>& devices = opened.snapshots;
-  require_one_kind(devices);
   const Preset preset = check_sizes(tasks, options.size, devices, asked.recorded);
   Job job = plan_job(tasks, sets, preset, devices, std::move(asked));
   apply_filter(benchmarks.filter, job);

@@ -139,7 +139,7 @@ Verb add_model_extract(Command model) {
   app.add_option("ANSWER", options->answer,
                  "A file with the answer's text, or - for standard input")
       .required();
-  app.add_option("--task TASK", options->task, "The task that was asked for");
+  app.add_option("--task,--tasks TASK", options->task, "The task that was asked for");
   const Command output = app.in_group("Output");
   output.add_option("--output DIR", options->output,
                     "Write the files into this folder, a new or empty one");

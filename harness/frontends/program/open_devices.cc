@@ -46,6 +46,12 @@ std::unique_ptr<JudgeProcess> judge_on(const std::string& device, bool validate)
   return judge;
 }
 
+void require_one_kind(const std::vector<vulkan::DeviceSnapshot>& devices) {
+  std::vector<Result> results;  // the results to expect
+  for (const vulkan::DeviceSnapshot& device : devices) results.emplace_back().device = device.name;
+  require_one_device_kind(results);
+}
+
 OpenDevices open_server(const DeviceOptions& options) {
   constexpr size_t kEach = 8, kMost = 64;
   ServerOptions server{.url = options.server, .device = options.device};
@@ -65,7 +71,7 @@ OpenDevices open_server(const DeviceOptions& options) {
 
 }  // namespace
 
-OpenDevices open_devices(const DeviceOptions& options) {
+OpenDevices open_devices(const DeviceOptions& options, bool one_kind) {
   if (!options.server.empty()) return open_server(options);
   OpenDevices opened;
   if (options.devices.empty()) {
@@ -92,13 +98,8 @@ OpenDevices open_devices(const DeviceOptions& options) {
     opened.snapshots.push_back(JudgeInside::client(*judges[i]).snapshot());
     opened.evaluators.push_back(std::move(judges[i]));
   }
+  if (one_kind) require_one_kind(opened.snapshots);
   return opened;
-}
-
-void require_one_kind(const std::vector<vulkan::DeviceSnapshot>& devices) {
-  std::vector<Result> results;  // the results to expect
-  for (const vulkan::DeviceSnapshot& device : devices) results.emplace_back().device = device.name;
-  require_one_device_kind(results);
 }
 
 Preset check_sizes(const std::vector<const Task*>& tasks, const SizeOptions& size,

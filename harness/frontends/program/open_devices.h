@@ -19,11 +19,10 @@ struct OpenDevices {
 
 /// Starts a judge on the device of --device, or on each of --devices; or reaches those of --server,
 /// which come several to a device, so that it always has candidates to compile. If one of several
-/// does not open, it is left out, with a line on standard error. Throws if none is left.
-OpenDevices open_devices(const DeviceOptions& options);
+/// does not open, it is left out, with a line on standard error. Throws if none is left, and
+/// kInvalidArgument if they are of several kinds where they must be of `one_kind`.
+OpenDevices open_devices(const DeviceOptions& options, bool one_kind = true);
 
-/// Throws kInvalidArgument if the devices are of different kinds.
-void require_one_kind(const std::vector<vulkan::DeviceSnapshot>& devices);
 /// The preset at which all tasks run on all devices: check_sizes() for each device.
 Preset check_sizes(const std::vector<const Task*>& tasks, const SizeOptions& size,
                    const std::vector<vulkan::DeviceSnapshot>& devices,

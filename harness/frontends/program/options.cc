@@ -216,20 +216,21 @@ void DeviceOptions::add_to(Command app, bool with_validate) {
 
 void DeviceOptions::add_several_to(Command app) {
   add_to(app);
-  app.in_group("Device")
+  app.in_group(std::string(kDevice))
       .add_option("--devices all|DEVICE,...", devices,
                   "Several devices, each with a judge of its own: all (of the GPUs), or a list by "
                   "commas of what --device takes")
       .excludes(app.option("--device"));
 }
 
-void DeviceOptions::add_remote_to(Command app) {
-  add_to(app);
-  app.in_group("Device")
-      .add_option("--server URL", server,
-                  "Judge on another machine, where kbench serve --http runs; --device is then one "
-                  "of its devices; a token is taken from KBENCH_TOKEN")
-      .excludes(app.option("--validate"));
+void DeviceOptions::add_all_to(Command app) {
+  add_several_to(app);
+  const Option url = app.in_group(std::string(kDevice))
+                         .add_option("--server URL", server,
+                                     "Judge on another machine, where kbench serve --http runs; "
+                                     "--device is then one of its devices; a token is taken from "
+                                     "KBENCH_TOKEN");
+  for (const char* local : {"--validate", "--devices"}) url.excludes(app.option(local));
 }
 
 vulkan::DeviceSnapshot DeviceOptions::choose() const {

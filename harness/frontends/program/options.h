@@ -77,15 +77,15 @@ RecordedTimes recorded_times(const std::string& text);
 /// --device and --validate.
 struct DeviceOptions {
   std::string device = "auto";
-  std::string devices;  ///< value of --devices; empty: `device` alone
+  std::string devices;  ///< of --devices; empty: `device` alone
   std::string server;   ///< URL of --server; empty: this machine
   bool validate = false;
 
   void add_to(Command app, bool with_validate = true);
   /// Adds --devices too.
   void add_several_to(Command app);
-  /// Adds --server too, whose token is KBENCH_TOKEN.
-  void add_remote_to(Command app);
+  /// Adds --devices and --server too, whose token is KBENCH_TOKEN.
+  void add_all_to(Command app);
   /// The chosen device; throws Error if there is none that kbench can use.
   vulkan::DeviceSnapshot choose() const;
   JudgeOptions judge() const { return {.device = device}; }

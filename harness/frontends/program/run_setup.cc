@@ -80,14 +80,6 @@ void LoopOptions::add_to(Command app) {
   PromptFlags::add_to(app);
 }
 
-OpenDevices open_for_run(const DeviceOptions& device) {
-  DeviceOptions options = device;
-  if (device.device.find(',') != std::string::npos) options.devices = device.device;
-  OpenDevices opened = open_devices(options);
-  require_one_kind(opened.snapshots);
-  return opened;
-}
-
 generate::Settings settings_of(const LoopOptions& loop, const Prompts& prompts,
                                const std::vector<const Task*>& tasks, Preset preset,
                                const Question& asked) {
@@ -232,7 +224,7 @@ Ground prepare(const GenerateOptions& options, const std::vector<const Task*>& t
     }
     return ground;
   }
-  ground.devices = open_for_run(options.device);
+  ground.devices = open_devices(options.device);
   const vulkan::DeviceSnapshot& device = ground.devices.first();
   if (const std::string why =
           why_not_taken(prompt_language_from_name(options.loop.language), device);
@@ -248,8 +240,7 @@ Ground prepare(const GenerateOptions& options, const std::vector<const Task*>& t
     ground.roofline.copy_bytes_per_s = 1e9 * *stored->number("roof_gbytes_per_s");
     ground.roofline.flops_per_s = 1e12 * stored->number("roof_tflops").value_or(0);
   } else if (!device.software() && !options.dry_run && options.device.server.empty()) {
-    ground.roofline =
-        diagnose::roofline_of(options.device.device.substr(0, options.device.device.find(',')));
+    ground.roofline = diagnose::roofline_of(std::to_string(device.index));
   }
   return ground;
 }

@@ -28,9 +28,6 @@ struct LoopOptions : PromptFlags {
   void add_to(Command app);
 };
 
-/// The devices of --device, which may be a list by commas, or of --server; all must be of one kind.
-OpenDevices open_for_run(const DeviceOptions& device);
-
 /// Converts all but the models to settings and back, so that a continued run uses what its file
 /// says.
 generate::Settings settings_of(const LoopOptions& loop, const Prompts& prompts,

@@ -1,8 +1,10 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <functional>
 #include <vector>
 
 #include "harness/frontends/program/command_pages.h"
+#include "kbench/candidate_source.h"
 #include "kbench/error.h"
 #include "kbench/task.h"
 #include "libkbench/base/text.h"
@@ -22,9 +24,8 @@ bool is_flag(const CLI::Option& option) { return option.get_expected_max() == 0;
 
 /// "--task TASK,...".
 std::string usage_of(const CLI::Option& option) {
-  std::string text = option.get_name();
-  if (!option.get_positional() && !is_flag(option)) text += " " + option.get_type_name();
-  return text;
+  if (option.get_positional()) return option.get_name(true);
+  return option.get_name() + (is_flag(option) ? "" : " " + option.get_type_name());
 }
 
 /// The option that a message of CLI11 begins with or names.
@@ -53,6 +54,17 @@ std::string flag_suggestion(const CLI::App& verb, const std::string& wrong) {
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
   }
   return suggestion(wrong.substr(0, wrong.find('=')), known);
+}
+
+/// "; run, serve have it", of the verbs that have the flag; empty where none has.
+std::string verbs_that_have(const CLI::App& program, const std::string& wrong) {
+  const std::string flag = wrong.substr(0, wrong.find('='));
+  std::vector<std::string> verbs;
+  for (const CLI::App* verb : program.get_subcommands(nullptr)) {
+    if (verb->get_option_no_throw(flag) != nullptr) verbs.push_back(verb->get_name());
+  }
+  if (verbs.empty()) return "";
+  return "; " + listed(verbs, std::identity()) + (verbs.size() == 1 ? " has it" : " have it");
 }
 
 bool is_task(const std::string& text) {
@@ -84,10 +96,13 @@ std::string unknown_verb(const CLI::App& program, const std::string& word) {
   std::string message = "unknown verb " + in_quotes(word);
   std::error_code ignored;
   if (!meant.empty()) return message + meant;
+  if (std::filesystem::is_directory(word, ignored)) {
+    if (candidate_files(word).empty()) return message + ": it is a folder without candidates";
+    return message + ": it is a folder; `kbench run " + shown(word) +
+           "` evaluates the candidates in it";
+  }
   if (std::filesystem::exists(word, ignored)) {
-    const bool folder = std::filesystem::is_directory(word, ignored);
-    return message + ": it is a " + (folder ? "folder" : "file") + "; `kbench run " + shown(word) +
-           "` evaluates " + (folder ? "the candidates in it" : "a candidate");
+    return message + ": it is a file; `kbench run " + shown(word) + "` evaluates a candidate";
   }
   if (is_task(word)) return message + ": it is a task; `kbench show " + word + "` shows it";
   message += "; verbs:";
@@ -112,8 +127,12 @@ std::string unexpected_word(const CLI::App& program, const CLI::App& verb) {
   const std::string word = extra.empty() ? "" : extra.front();
   if (word.starts_with("-")) {
     const bool placed = word.size() > 2 && word[1] != '-' && verb.get_option_no_throw("-" + word);
-    return "unknown flag " + in_quotes(word) +
-           (placed ? "; did you mean '-" + word + "'?" : flag_suggestion(verb, word));
+    const std::string elsewhere = verbs_that_have(program, word);
+    return (elsewhere.empty() ? "unknown flag " : called(verb) + " has no flag ") +
+           in_quotes(word) +
+           (placed               ? "; did you mean '-" + word + "'?"
+            : !elsewhere.empty() ? elsewhere
+                                 : flag_suggestion(verb, word));
   }
   if (&verb == &program) return unknown_verb(program, word);
   if (const std::string text = unknown_verb_of(program, verb); !text.empty()) return text;
@@ -177,7 +196,7 @@ std::optional<std::string> find_odd_value(const CLI::App& program) {
     if (is_flag(*option)) continue;
     for (const std::string& value : option->results()) {
       if (value.empty()) {
-        return "'" + option->get_name() + "' is given an empty text" +
+        return "'" + option->get_name(option->get_positional()) + "' is given an empty text" +
                (option->get_positional() ? "" : ": " + usage_of(*option));
       }
       const std::string flag = value.substr(0, value.find('='));

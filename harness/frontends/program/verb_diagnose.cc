@@ -99,7 +99,7 @@ Verb add_diagnose(Command program) {
       "  kbench diagnose my/relu.yaml\n"
       "  kbench diagnose my/relu.yaml --preset smoke --device cpu --json");
   app.add_option(
-         "CANDIDATE", options->candidate,
+         "CANDIDATE,--candidates", options->candidate,
          "A YAML file, a Python file with a ModelNew, a folder with one of them, or - for one on "
          "standard input",
          readable_or_dash())

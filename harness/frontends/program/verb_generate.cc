@@ -183,7 +183,7 @@ Verb add_generate(Command program) {
                   "The outcome of the run as JSON on standard output; with --dry-run the plan");
   options->tasks.add_to(app);
   options->size.add_to(app, /*with_auto=*/true);
-  options->device.add_remote_to(app);
+  options->device.add_all_to(app);
   options->measure.add_to(app);
   return {app, [options] { return run_generate(*options); }};
 }

@@ -249,7 +249,7 @@ int run_report(const ReportOptions& options) {
 Verb add_report(Command program) {
   auto options = std::make_shared<ReportOptions>();
   const Command app = program.add_verb(
-      "report", "Results files as one leaderboard; runs of models: pass@k, funnel, cost",
+      "report", "Results files as a leaderboard; runs of models: pass@k, cost",
       "Of files of results (--output of the main job and of run) it prints one leaderboard of all "
       "that they hold together: the shards of a job, several sets, several machines of one kind. "
       "Equal results count once. Two outcomes of one experiment are a contradiction and refused, "

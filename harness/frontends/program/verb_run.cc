@@ -432,7 +432,7 @@ Verb add_run(Command program) {
       "  kbench show relu --preset smoke --candidate | kbench run - --preset smoke\n"
       "  kbench run my/relu.yaml --validate --input-seed 7 --json\n"
       "  kbench run run1 --device 1 --preset v0.1");
-  app.add_option("CANDIDATE", options->candidates,
+  app.add_option("CANDIDATE,--candidates", options->candidates,
                  "YAML files, Python files with a ModelNew, folders, or - for one on standard "
                  "input; or a run's folder",
                  readable_or_dash())
@@ -453,7 +453,10 @@ Verb add_run(Command program) {
   how.add_flag("--confirm", options->confirm,
                "Of a run: measure all winners once more, and nothing else");
   options->size.add_to(app, /*with_auto=*/true);
-  options->device.add_remote_to(app);
+  options->device.add_all_to(app);
+  for (const Option& one_device : {compare, watch}) {
+    one_device.excludes(app.option("--devices"));
+  }
   options->measure.add_to(app);
   const Command output = app.in_group("Output");
   const Option fail_under = output.add_option(

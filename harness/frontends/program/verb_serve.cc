@@ -63,7 +63,7 @@ int run_serve(const Command& app, const ServeVerbOptions& options) {
     service.most = serve.most;
   }
   const StopSignals signals([](int) {});
-  OpenDevices devices = open_devices(options.device);
+  OpenDevices devices = open_devices(options.device, /*one_kind=*/false);
   Pool pool(std::move(devices.evaluators));
   if (!options.http.empty()) {
     // Threads for 256 connections would otherwise keep the freed memory of large bodies each.

@@ -217,7 +217,7 @@ int run_task(const TaskVerbOptions& options) {
 Verb add_task(Command program) {
   auto options = std::make_shared<TaskVerbOptions>();
   const Command app = program.add_verb(
-      "task", "Files of tasks of your own: check one, begin one, make one of a PyTorch module",
+      "task", "Tasks of your own: check a file, begin one, make one of PyTorch",
       "Checks a file of a task of your own, or a folder of them: sizes, work and memory at every "
       "preset, right values that are NaN or always the same, what no output depends on, whether "
       "PyTorch computes the same at preset smoke where "

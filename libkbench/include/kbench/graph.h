@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -72,6 +73,8 @@ struct AttributeSpec {
 struct Operator {
   std::string name;     ///< unique, snake_case, PyTorch's where there is one
   std::string formula;  ///< what it computes, for people
+  /// Of inputs and outputs, for people; where no type is named it is f32.
+  std::string shapes = "x [...] -> [...]";
   std::string follows;  ///< whose semantics it has: the call in PyTorch 2.x
   int min_inputs = 1;
   int max_inputs = 1;
@@ -90,8 +93,13 @@ struct Operator {
 
 /// All operators, sorted by name.
 const std::vector<const Operator*>& operators();
-/// The operator of that name; throws kNotFound, naming close ones.
+/// The operator of that name; throws kNotFound, naming close ones, or saying how it is written.
 const Operator& find_operator(std::string_view name);
+/// A function of PyTorch's that is no operator here, and how it is written with those there are.
+struct WrittenAs {
+  std::string_view name, how;
+};
+std::span<const WrittenAs> written_with_operators();
 /// Completes attributes with defaults, checks them against the operator's declaration, runs the
 /// shape rule. Errors name the operator and the shapes. This is how a call comes to be, in a graph
 /// and in a candidate's built-in step alike.
