@@ -150,15 +150,18 @@ void expect_readable(const CandidateSource& source) {
 
 namespace {
 
-/// Triton kernels are Python files, too, and no candidates.
-bool is_model_on_disk(const std::string& path) {
-  if (!is_model_file(path)) return false;
+/// Whether a file of a folder is meant as a candidate. Triton kernels are Python files, too, and
+/// files of tasks are YAML files: neither is one.
+bool may_be_candidate(const std::string& path) {
+  const bool model = is_model_file(path);
+  if (!model && fs::path(path).extension() != ".yaml") return false;
   try {
     const CandidatePlace place = candidate_place(path);
     const auto text = CandidateFolder(place.folder).read(place.manifest);
-    return text && defines_model(*text);
+    if (model) return text && defines_model(*text);
+    return !text || ("\n" + *text).find("\nkbench_task:") == text->npos;
   } catch (const Error&) {  // Reading it as a candidate says why.
-    return false;
+    return !model;
   }
 }
 
@@ -203,8 +206,7 @@ std::vector<std::string> candidate_files(const std::string& path) {
       // Links and the like are listed too: reading one says why it is refused.
       const bool folder = fs::is_directory(entry.symlink_status());
       const std::string file = entry.path().string();
-      if (folder) continue;
-      if (entry.path().extension() == ".yaml" || is_model_on_disk(file)) files.push_back(file);
+      if (!folder && may_be_candidate(file)) files.push_back(file);
     }
   } catch (const fs::filesystem_error& failure) {
     throw Error(ErrorCode::kIo, "cannot list " + quoted(path) + ": " + failure.code().message());

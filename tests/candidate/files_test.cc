@@ -154,6 +154,7 @@ TEST_F(CandidateFilesTest, LoadsAFolder) {
 TEST_F(CandidateFilesTest, ListsASet) {
   folder_.write("set/sub/z.yaml", yaml("k.comp"));
   folder_.write("set/a.yml", "");
+  folder_.write("set/task.yaml", "# A task of one's own.\nkbench_task: 1\nname: my/task\n");
   EXPECT_EQ(candidate_files(folder_.path("set")),
             (std::vector<std::string>{folder_.path("set/c.yaml"), folder_.path("set/sub/z.yaml")}));
   EXPECT_EQ(candidate_files(folder_.path("set/c.yaml")).size(), 1u);
