@@ -126,6 +126,22 @@ TEST_F(QuickModelVerbs, AskJudgeRepairAndGoOn) {
   EXPECT_EQ((first.out + first.err + other.err).find("sk-very"), std::string::npos);
 }
 
+TEST_F(QuickModelVerbs, SayOnceWhyAModelAnswersNothing) {
+  for (const int status : {401, 403, 404}) {
+    serve([status](const Seen&, size_t) {
+      return Line{.status = status, .body = "{\"error\": {\"message\": \"not for you\"}}"};
+    });
+    const std::string run = "run" + std::to_string(status);
+    const Said said =
+        kbench("generate " + run + " --models models.yaml --task level1/* " + std::string(kQuick));
+    EXPECT_EQ(said.code, 1) << said.err;
+    EXPECT_EQ(count_lines(said.err), 1u) << said.err;
+    EXPECT_THAT(said.err, HasSubstr(std::to_string(status) + ": not for you"));
+    EXPECT_THAT(said.out, HasSubstr("100 samples stay open"));
+    EXPECT_LE(server_->count(), 8u);
+  }
+}
+
 TEST_F(ModelVerbs, UnjudgedCandidatesAreJudgedLater) {
   serve([](const Seen&, size_t) { return Line{.body = body(relu("max(x[i], 0.0)"))}; });
   const Said kept = kbench(

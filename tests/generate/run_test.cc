@@ -359,10 +359,19 @@ TEST_F(RunTest, AsksAModelThatIsGoneNoFurther) {
   const auto gone = model("gone", [](const Asked&) -> std::string {
     throw ModelError(ModelError::Reach::model, "401: no such key");
   });
-  const RunOutcome outcome = run(options(plan({"gone", "m"}, 5), {gone, learner("m")}, 2));
-  EXPECT_THAT(gone->requests(), SizeIs(1));
+  generate::RunOptions asked = options(plan({"gone", "m"}, 5), {gone, learner("m")}, 2);
+  asked.members.front().connections = 3;
+  std::vector<std::string> warnings;
+  asked.on_warning = [&](const std::string& text) { warnings.push_back(text); };
+  const RunOutcome outcome = run(std::move(asked));
+  EXPECT_LE(gone->requests().size(), 3u);
+  EXPECT_THAT(warnings, ElementsAre("model gone is not asked any more: 401: no such key"));
   EXPECT_EQ(outcome.status.done, 5u);
+  EXPECT_EQ(outcome.status.lost, 5u);
   EXPECT_FALSE(outcome.complete());
+  // The same command asks again.
+  const RunOutcome next = run(options(plan({"gone", "m"}, 5), {learner("gone"), learner("m")}, 2));
+  EXPECT_TRUE(next.complete());
 }
 
 TEST_F(RunTest, GivesAServerUpThatAnswersNothing) {

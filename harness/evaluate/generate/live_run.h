@@ -60,7 +60,8 @@ class Run {
   void keep_result(const Attempt& attempt, Result result);
   /// A result that says whose it is: model, task, and the candidate in the model's folder.
   Result labelled(const Attempt& attempt, Result result) const;
-  void lose_chain(const Chain& chain, const std::string& why);
+  /// What ends all requests to a model is said by lose_member(), once, and not of each chain.
+  void lose_chain(const Chain& chain, const ModelError& why);
   /// Runs `work`, which reads or writes files of one chain. If it fails, the chain goes no further
   /// in this process and the run continues. Returns whether it succeeded.
   bool with_files(const Chain& chain, const std::function<void()>& work);

@@ -80,6 +80,10 @@ RunOutcome Run::run() {
   }
   pool_.reset();
   if (failure_) std::rethrow_exception(failure_);
+  // Chains of a model that is not asked any more are open, too, whether they had begun or not.
+  if (options_.asking && scheduler_.stopped() == Scheduler::Stop::none) {
+    counts_.lost = counts_.chains - counts_.done;
+  }
   return {scheduler_.stopped(), scheduler_.reason(), status()};
 }
 
@@ -110,7 +114,7 @@ Attempt Run::described(const Chain& chain, const Answer& answer, const Reading& 
   return attempt;
 }
 
-void Run::lose_chain(const Chain& chain, const std::string& why) {
+void Run::lose_chain(const Chain& chain, const ModelError& why) {
   Attempt attempt;
   attempt.attempt = chain.episode->next_attempt();
   attempt.parent = chain.episode->parent();
@@ -119,10 +123,11 @@ void Run::lose_chain(const Chain& chain, const std::string& why) {
   attempt = described(chain, {}, {}, std::move(attempt));
   attempt.cost.reset();
   if (!with_run_files(chain, [&] { store_.keep_attempt(attempt); })) return;
+  if (why.reach() == ModelError::Reach::model) return;
   count(attempt, /*done=*/false, /*lost=*/true);
   if (options_.on_warning) {
     options_.on_warning(purpose_of(attempt.task, attempt.sample, attempt.attempt) + " of " +
-                        attempt.model + " stays unanswered: " + shown(why, 500));
+                        attempt.model + " stays unanswered: " + shown(why.message(), 500));
   }
 }
 
@@ -163,8 +168,7 @@ void Run::lose_files(const Chain& chain, const Error& why) {
 }
 
 void Run::lose_member(uint32_t member, const std::string& why) {
-  scheduler_.lose(member);
-  if (options_.on_warning) {
+  if (scheduler_.lose(member) && options_.on_warning) {
     options_.on_warning("model " + plan_.members()[member] +
                         " is not asked any more: " + shown(why, 500));
   }

@@ -35,7 +35,7 @@ struct Member {
 /// Progress of a run.
 struct Status {
   uint32_t chains = 0, done = 0;
-  uint32_t lost = 0;      ///< chains that stopped in this process: unanswered, or not judged
+  uint32_t lost = 0;      ///< chains that this process leaves open: unanswered, or not judged
   int64_t attempts = 0;   ///< counted ones, including earlier processes'
   int64_t passed = 0;     ///< of the attempts
   int64_t requests = 0;   ///< by this process

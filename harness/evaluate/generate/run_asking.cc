@@ -139,11 +139,11 @@ void Run::ask(uint32_t number, std::unique_ptr<Chain> chain) {
 void Run::lose_request(uint32_t number, const Chain& chain, const ModelError& error) {
   if (cancel_.stop_requested()) return;
   bool gone = error.reach() == ModelError::Reach::model;
+  lose_chain(chain, error);
   {
     const std::lock_guard hold(mutex_);
     gone |= ++unanswered_[number] >= lost_after(options_.members[number]);
   }
-  lose_chain(chain, error.message());
   if (gone) lose_member(number, error.message());
 }
 

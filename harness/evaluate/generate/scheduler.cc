@@ -171,12 +171,14 @@ void Scheduler::leave() {
   changed_.notify_all();
 }
 
-void Scheduler::lose(uint32_t member) {
+bool Scheduler::lose(uint32_t member) {
   const std::lock_guard hold(mutex_);
+  if (lost_[member]) return false;
   lost_[member] = true;
   ready_[member].clear();
   open_[member].clear();
   changed_.notify_all();
+  return true;
 }
 
 void Scheduler::begin_judging(Waiting& waiting) {

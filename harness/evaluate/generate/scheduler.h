@@ -79,8 +79,8 @@ class Scheduler {
   void go_on(std::unique_ptr<Chain> chain);
   /// Ends the work on a chain in this process.
   void leave();
-  /// Stops asking the member.
-  void lose(uint32_t member);
+  /// Stops asking the member; false where that was done before.
+  bool lose(uint32_t member);
 
   // --- What is judged ------------------------------------------------------------------------
   /// The answer has come to a device and does not count as waiting any more.

@@ -290,7 +290,7 @@ Failure understood(const ServerError& error, const std::vector<std::string>& sen
     return {Remedy::filtered};
   }
   if (holds_any(kind, {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active",
-                       "insufficient_balance"})) {
+                       "insufficient_balance", "invalid_api_key", "model_not_found"})) {
     return {Remedy::model};
   }
   if (is_one_of(error.status, {400, 422})) {
