@@ -251,24 +251,112 @@ std::string suggestion(std::string_view wrong, const std::vector<std::string>& k
   return best ? "; did you mean '" + *best + "'?" : "";
 }
 
-std::string text_table(const std::vector<std::vector<std::string>>& rows, Side side) {
+namespace {
+
+/// Takes off the front of `text` what goes on a line of `width` bytes: up to a blank, or else '_'
+/// or
+/// '/', where there is one behind the blanks that it begins with.
+std::string_view take_line(std::string_view& text, size_t width) {
+  size_t end = text.size();
+  if (end > width) {
+    const size_t begin = text.find_first_not_of(' ');
+    const auto behind = [&](const char* letters) {
+      const size_t last = text.find_last_of(letters, width - 1);
+      return last == text.npos || last <= begin ? 0 : last + 1;
+    };
+    end = behind(" ");
+    if (end == 0) end = behind("_/");
+    if (end == 0) end = width;
+    while (end > 1 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  }
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(end);
+  return line;
+}
+
+using Rows = std::vector<std::vector<std::string>>;
+
+/// The rows with cells that are wider than their column on several rows; names in the first column
+/// are indented where they go on.
+Rows wrapped(const Rows& rows, const std::vector<size_t>& widths) {
+  Rows lines;
+  for (const auto& row : rows) {
+    const size_t first = lines.size();
+    for (size_t i = 0; i < row.size(); ++i) {
+      std::string_view rest = row[i];
+      const size_t indent = i == 0 ? std::min(rest.find_first_not_of(' '), widths[0] / 2) + 2 : 0;
+      for (size_t at = first; at == first || !rest.empty(); ++at) {
+        if (at == lines.size()) lines.emplace_back(row.size());
+        const size_t in = at == first ? 0 : indent;
+        lines[at][i] = std::string(in, ' ').append(take_line(rest, widths[i] - in));
+      }
+    }
+  }
+  return lines;
+}
+
+/// The first column of each row, and those from `begin` to `end`.
+Rows columns_of(const Rows& rows, size_t begin, size_t end) {
+  Rows part;
+  for (const auto& row : rows) {
+    auto& cells = part.emplace_back(row.begin(), row.begin() + std::min<size_t>(row.size(), 1));
+    for (size_t i = begin; i < std::min(end, row.size()); ++i) cells.push_back(row[i]);
+  }
+  return part;
+}
+
+}  // namespace
+
+std::string text_table(const Rows& rows, Side side, size_t width) {
+  constexpr size_t kBetween = 2, kNarrowestFirst = 24, kNarrowest = 12;
   std::vector<size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
     for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
   }
+  if (widths.empty()) return "";
+  size_t total = kBetween * (widths.size() - 1);
+  for (const size_t each : widths) total += each;
+  for (; width > 0 && total > width; --total) {
+    const auto others = std::max_element(widths.begin() + 1, widths.end());
+    const bool any = others != widths.end() && *others > kNarrowest;
+    const bool first = widths[0] > kNarrowestFirst && (!any || widths[0] >= *others);
+    if (!any && !first) break;
+    --(first ? widths[0] : *others);
+  }
+  if (width > 0 && total > width && widths.size() > 2) {
+    size_t fit = 2, used = widths[0] + kBetween + widths[1];
+    while (used + kBetween + widths[fit] <= width) used += kBetween + widths[fit++];
+    return text_table(columns_of(rows, 1, fit), side, width) + "\n" +
+           text_table(columns_of(rows, fit, widths.size()), side, width);
+  }
   std::string text;
-  for (const auto& row : rows) {
+  for (const auto& row : wrapped(rows, widths)) {
     std::string line;
     for (size_t i = 0; i < row.size(); ++i) {
       const std::string padding(widths[i] - row[i].size(), ' ');
-      if (i > 0) line += "  ";
+      if (i > 0) line.append(kBetween, ' ');
       line += i == 0 || side == Side::left ? row[i] + padding : padding + row[i];
     }
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + '\n';
   }
   return text;
+}
+
+std::string broken_lines(std::string_view text, size_t width) {
+  std::string result;
+  while (!text.empty()) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    const size_t indent = std::min(line.find_first_not_of(' '), width / 2) + 4;
+    for (size_t in = 0;; in = indent) {
+      const std::string_view part = take_line(line, width - in);
+      result.append(in, ' ').append(part.substr(0, part.find_last_not_of(' ') + 1)) += '\n';
+      if (line.empty()) break;
+    }
+  }
+  return result;
 }
 
 std::string with_hidden_escaped(std::string json) {

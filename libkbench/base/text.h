@@ -105,9 +105,18 @@ std::string suggestion(std::string_view wrong, const std::vector<std::string>& k
 
 enum class Side { left, right };
 
-/// A line a row, columns as wide as their widest cell with two blanks between, no blanks at the
-/// ends of lines. Cells of the first column stand to the left of it, those of the others on `side`.
-std::string text_table(const std::vector<std::vector<std::string>>& rows, Side side);
+/// The columns of what is printed for people.
+inline constexpr size_t kLineWidth = 100;
+
+/// Columns as wide as their widest cell with two blanks between, no blanks at the ends of lines.
+/// Cells of the first column stand to the left of it, those of the others on `side`. Where lines
+/// would be longer than `width`, cells take several lines; columns that do not fit even so stand in
+/// a table below, with the first column again. A width of 0 is none.
+std::string text_table(const std::vector<std::vector<std::string>>& rows, Side side,
+                       size_t width = kLineWidth);
+
+/// The text with lines that are longer than `width` broken, and indented where they go on.
+std::string broken_lines(std::string_view text, size_t width = kLineWidth);
 
 /// Letters, digits and '_' of ASCII, no digit first.
 inline bool is_identifier(std::string_view text) {

@@ -178,13 +178,15 @@ std::string baseline_kind(const Result& result) {
   return label == std::string::npos ? result.baseline : result.baseline.substr(label + 5);
 }
 
-void require_one_dtype(std::span<const Result> results) {
+void require_one_size(std::span<const Result> results) {
+  Counts presets = count_of(results, [](const Result& result) { return result.preset; });
+  presets.erase("");  // of candidates that could not be read
+  require_one("presets", presets);
   require_one("dtypes", count_of(results, dtype_text));
 }
 
 void require_one_question(std::span<const Result> results) {
-  require_one("presets", count_of(results, [](const Result& result) { return result.preset; }));
-  require_one_dtype(results);
+  require_one_size(results);
   require_one("tolerances", count_of(results, tolerance_rule));
   require_one("baselines", count_of(results, baseline_kind));
 }

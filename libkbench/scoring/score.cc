@@ -206,6 +206,7 @@ double median(std::vector<double> values) {
 }
 
 FastP fast_p(std::span<const Result> results, double p, int tasks) {
+  require_one_size(results);
   std::map<TaskId, const Result*> last;
   for (const Result& result : results) last[result.task] = &result;
 
@@ -244,10 +245,11 @@ std::vector<LeaderboardRow> leaderboard(std::span<const Result> results,
   const Tasks certain(certified.begin(), certified.end());
   const Tasks collapsed(collapsing.begin(), collapsing.end());
   const Tasks wanted(tasks.begin(), tasks.end());
+  std::vector<Result> counted(results.begin(), results.end());
+  std::erase_if(counted, [&](const Result& result) { return !wanted.contains(result.task); });
+  require_one_size(counted);
   std::map<std::string, ResultsByTask> sets;
-  for (const Result& result : results) {
-    if (wanted.contains(result.task)) sets[result.set][result.task] = result;
-  }
+  for (const Result& result : counted) sets[result.set][result.task] = result;
   std::vector<LeaderboardRow> rows;
   for (const auto& [set, by_task] : sets) {
     rows.push_back(row_of(set, by_task, wanted, certain, collapsed, thresholds));
@@ -284,8 +286,9 @@ std::string format_leaderboard(std::span<const LeaderboardRow> rows) {
       return lines.back();
     };
     const auto add_means = [](Cells& cells, double median, double geomean) {
-      cells.push_back(formatted("%.2fx", median));
-      cells.push_back(formatted("%.2fx", geomean));
+      for (const double mean : {median, geomean}) {
+        cells.push_back(mean > 0 ? formatted("%.2fx", mean) : "-");
+      }
     };
     add_means(add(shown(row.set), share(row.correct, row.tasks),
                   share(row.general, row.tried_at_sizes), row.overall),

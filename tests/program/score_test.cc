@@ -87,6 +87,21 @@ TEST_F(Score, MakesOneLeaderboardOfAllFiles) {
   EXPECT_THAT(said.out, HasSubstr("b  level1/19_ReLU  wrong_values"));
 }
 
+TEST_F(Score, NamesEachTaskOfOnesOwnThatIsMissing) {
+  const std::string task =
+      "kbench_task: 1\nname: my/NAME\nvariables: {n: {smoke: 4, v0.1: 8}}\ninputs: {x: {shape: "
+      "[n]}}\n"
+      "operators: [{op: relu, in: x, out: y}]\noutputs: y\n";
+  for (const char* name : {"rope", "gate"}) {
+    std::string text = task;
+    write_file(folder_ / ("tasks/" + std::string(name) + ".yaml"),
+               text.replace(text.find("NAME"), 4, name));
+  }
+  write("1.jsonl", {result_of("a", {1, 19}, 2)});
+  EXPECT_THAT(score("1.jsonl --tasks tasks/,relu,1/20-21").out,
+              HasSubstr("a  missing: no candidate for 4 tasks: my/gate, my/rope, level1/20-21\n"));
+}
+
 TEST_F(Score, APassAtOtherSizesIsUntriedWhateverTheLineSays) {
   Result other = result_of("a", {1, 19}, 2);
   other.variables = {{"batch_size", int64_t{3}}};
@@ -175,7 +190,7 @@ TEST_F(Score, SaysWhatIsWrongWithTheQuestion) {
   EXPECT_THAT(refusal("1.jsonl --device A100"), HasSubstr("there are: NVIDIA H200"));
   EXPECT_THAT(refusal("1.jsonl --preset huge"), HasSubstr("huge"));
   EXPECT_THAT(refusal(""), HasSubstr("report needs RUN"));
-  EXPECT_THAT(refusal("1.jsonl --k 1 --sets simple"), HasSubstr("--sets, --device and --preset"));
+  EXPECT_THAT(refusal("1.jsonl --k 1 --sets simple"), HasSubstr("--sets and --device choose"));
   EXPECT_THAT(refusal("1.jsonl --html x.html --device H200"), HasSubstr("do not go with"));
   write_file(folder_ / "bad.jsonl", to_json(result_of("a", {1, 19}, 2)) + "\n{}\n");
   EXPECT_THAT(refusal("bad.jsonl"), MatchesRegex("kbench: bad.jsonl:2: .*\n"));

@@ -88,6 +88,9 @@ def test(page, html, shots):
     cells = page.eval("document.querySelectorAll('td.c[role=gridcell]').length")
     check(cells == page.eval("data.cells.length"), f"{cells} cells")
     check(page.eval("document.querySelectorAll('#charts svg').length") == 5, "four curves and the roofline")
+    check(page.eval("[[1, 2], [1, 3], [1, 12], [1, 200]].every(([a, b]) => [true, false].every(log =>"
+                    " ticksOf(a, b, log, true).length > 1 && ticksOf(a, b, log, true).every(Number.isInteger)))"),
+          "attempts are counted in whole numbers")
     check(page.eval("[...document.querySelectorAll('.chart .name')].every(n => n.textContent)"), "named lines")
     check(page.eval("![...document.querySelectorAll('svg *')].some(n => /NaN|Infinity|undefined/.test(n.outerHTML))"), "no numbers that are none")
     # Lines that end together, and one of a single point with values outside of the axis.

@@ -97,6 +97,32 @@ std::string line_of(TaskId task, const std::string& set, const std::string& pres
   return to_json(result) + "\n";
 }
 
+TEST(Study, SeveralCandidatesOfASetForOneTaskAreItsSamples) {
+  const ScratchFolder folder;
+  const auto line = [](const std::string& candidate, const std::string& hash) {
+    Result result = result_from_json(line_of(kA, "mine"));
+    result.candidate = candidate;
+    result.candidate_hash = hash;
+    return to_json(result) + "\n";
+  };
+  const std::string lines = line("s1/candidate.yaml", "1") + line("s2/candidate.yaml", "2") +
+                            line("other.yaml", "3") + line("s2/candidate.yaml", "edited");
+  folder.write("1.jsonl", lines);
+  Study study = read_study({folder.path("1.jsonl")}, {});
+  ASSERT_EQ(study.participants.size(), 1u);
+  const auto samples = [&] {
+    return draws(study.attempts, study.participants[0].model, study.scope).at(0).n;
+  };
+  EXPECT_EQ(samples(), 3) << "the edited one takes the place of the earlier";
+  // A run's candidates are where their paths say.
+  folder.write("2.jsonl", line("level1_019/s01/a1/candidate.yaml", "1") +
+                              line("level1_019/s01/a2/candidate.yaml", "2") +
+                              line("level1_019/s03/a1/candidate.yaml", "1"));
+  study = read_study({folder.path("2.jsonl")}, {});
+  EXPECT_EQ(samples(), 2);
+  EXPECT_EQ(study.attempts.longest_chain(), 2);
+}
+
 TEST(Study, FilesThatAreShardsOfOneSetAreOneModel) {
   const ScratchFolder folder;
   const TaskId c = {2, 2};
@@ -118,12 +144,14 @@ TEST(Study, FilesThatAreShardsOfOneSetAreOneModel) {
 TEST(Study, FilesOfOneSetThatDoNotAgreeAreTwoModelsWithANote) {
   const ScratchFolder folder;
   folder.write("1.jsonl", line_of(kA, "mine"));
-  folder.write("2.jsonl", line_of(kB, "mine", "v0"));
+  Result other = result_from_json(line_of(kB, "mine"));
+  other.driver = "another";
+  folder.write("2.jsonl", to_json(other) + "\n");
   folder.write("again.jsonl", line_of(kA, "mine"));
   const Study sizes = read_study({folder.path("1.jsonl"), folder.path("2.jsonl")}, {});
   EXPECT_EQ(sizes.participants.size(), 2u);
   ASSERT_EQ(sizes.notes.size(), 1u);
-  EXPECT_THAT(sizes.notes[0], HasSubstr("differ in preset"));
+  EXPECT_THAT(sizes.notes[0], HasSubstr("differ in device, driver"));
   const Study twice = read_study({folder.path("1.jsonl"), folder.path("again.jsonl")}, {});
   EXPECT_EQ(twice.participants.size(), 2u);
   ASSERT_EQ(twice.notes.size(), 1u);
@@ -147,10 +175,32 @@ TEST(Study, IsOfOneDtypeWhichIsChosenWhereThereAreSeveral) {
   EXPECT_THAT(refusal({folder.path("both.jsonl")}),
               AllOf(HasSubstr("a report is of one dtype"), HasSubstr("f32 ("), HasSubstr("f16 ("),
                     HasSubstr("--dtype")));
-  const Study study =
-      read_study({folder.path("both.jsonl"), folder.path("half.jsonl")}, {}, DType::f16);
+  const Study study = read_study({folder.path("both.jsonl"), folder.path("half.jsonl")}, {}, "f16");
   EXPECT_EQ(study.dtype, DType::f16);
   EXPECT_EQ(study.recorded_attempts, 2);
+}
+
+TEST(Study, IsOfOnePresetWhichIsChosenWhereThereAreSeveral) {
+  const ScratchFolder folder;
+  folder.write("both.jsonl", line_of(kA, "mine") + line_of(kB, "mine", "v0"));
+  const auto refuses_two = AllOf(HasSubstr("a report is of one preset"), HasSubstr("smoke ("),
+                                 HasSubstr("v0 ("), HasSubstr("choose by --preset"));
+  EXPECT_THAT(refusal({folder.path("both.jsonl")}), refuses_two);
+  const Study small = read_study({folder.path("both.jsonl")}, {}, "", "smoke");
+  EXPECT_EQ(small.preset, "smoke");
+  EXPECT_EQ(small.recorded_attempts, 1);
+  // A run is of its settings' preset, also where some of its candidates failed at a smaller one.
+  Attempt early = wrong("m", kB, 1);
+  early.preset = "smoke";
+  Attempt late = passed("m", kA, 1, 1.5);
+  late.preset = "v0";
+  write_attempts(folder.path("run/attempts.jsonl"), {early, late});
+  EXPECT_THAT(refusal({folder.path("run")}), refuses_two);
+  folder.write("run/run.yaml", "samples: 1\npreset: v0\n");
+  EXPECT_EQ(read_study({folder.path("run")}, {}).preset, "v0");
+  folder.write("small.jsonl", line_of(kA, "mine"));
+  EXPECT_THAT(refusal({folder.path("run"), folder.path("small.jsonl")}), refuses_two);
+  EXPECT_THROW(read_study({folder.path("run")}, {}, "", "smoke"), Error);
 }
 
 TEST(Study, ARunIsInTheDtypeOfItsSettings) {
@@ -161,7 +211,7 @@ TEST(Study, ARunIsInTheDtypeOfItsSettings) {
   EXPECT_EQ(read_study({folder.path("one")}, {}).dtype, DType::f32);
   EXPECT_EQ(read_study({folder.path("two")}, {}).dtype, DType::bf16);
   EXPECT_THAT(refusal({folder.path("one"), folder.path("two")}), HasSubstr("f32 ("));
-  EXPECT_THROW(read_study({folder.path("one")}, {}, DType::bf16), Error);
+  EXPECT_THROW(read_study({folder.path("one")}, {}, "bf16"), Error);
   folder.write("two/run.yaml", "samples: 1\ndtype: double\n");
   EXPECT_THAT(refusal({folder.path("two")}), AllOf(HasSubstr("run.yaml:2:8"), HasSubstr("double")));
 }

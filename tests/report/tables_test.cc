@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <sstream>
 
+#include "harness/evaluate/report/page.h"
+#include "tests/error_of.h"
 #include "tests/metrics/made_attempts.h"
 #include "tests/report/made_run.h"
 #include "tests/scratch_folder.h"
@@ -85,9 +88,10 @@ TEST(Report, SaysOfWinnersWhetherTheyWereMeasuredAgain) {
     EXPECT_TRUE(best(chosen)["lower_bound"]);
   }
   EXPECT_THAT(format_report(again.study, again.analysis), Not(HasSubstr("lower bound")));
-  EXPECT_THAT(format_report(once.study, once.analysis),
-              HasSubstr("winners are the fastest of several measurements and were not measured "
-                        "again: they count by their lower bound"));
+  EXPECT_THAT(
+      remarks(once.study, once.analysis),
+      ::testing::Contains(HasSubstr("winners are the fastest of several measurements and were not "
+                                    "measured again: they count by their lower bound")));
 }
 
 TEST(Report, OfAPlainResultsFileIsALeaderboard) {
@@ -115,6 +119,57 @@ TEST(Report, OfAPlainResultsFileIsALeaderboard) {
   EXPECT_THAT(text, Not(HasSubstr("cost")));
 }
 
+TEST(Report, HasLinesOf100ColumnsWithWholeNames) {
+  testing::MadeRun run = small();
+  run.models = {"some-house/" + std::string(150, 'n') + "/quantised", "small", "other model"};
+  const Made made(run, {{1, 2, 4}, {0.5, 1.0, 1.5, 2.0, 4.0}});
+  const std::string text = format_report(made.study, made.analysis);
+  std::istringstream lines(text);
+  std::string joined;
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_LE(line.size(), 100u) << line;
+    line.erase(0, line.find_first_not_of(' '));
+    joined += line.substr(0, line.find("  "));
+  }
+  EXPECT_THAT(joined, HasSubstr(run.models[0]));
+  EXPECT_THAT(text, HasSubstr("fast_4@k (low)"));
+}
+
+TEST(Report, CountsCallsInWholeNumbers) {
+  const Made made(small());
+  for (const Table& table : tables(made.study, made.analysis)) {
+    if (table.title != "At equal calls") continue;
+    for (const std::string& head : table.rows[0]) EXPECT_THAT(head, Not(HasSubstr(".")));
+  }
+}
+
+TEST(Report, HasNoNumberWhereNothingWasRight) {
+  const ScratchFolder folder;
+  folder.write("attempts.jsonl", to_json(testing::wrong("m", {1, 19}, 1)) + "\n");
+  const Study study = read_study({folder.path()}, {});
+  const Table leaderboard = tables(study, analyse(study, {{}, {1.0}})).front();
+  EXPECT_EQ(leaderboard.rows.at(1).at(4), "-") << leaderboard.rows.at(0).at(4);
+  EXPECT_EQ(leaderboard.rows.at(1).at(5), "-") << leaderboard.rows.at(0).at(5);
+}
+
+TEST(Report, NamesModelsThatNeverAnsweredAndDrawsNothingOfThem) {
+  const ScratchFolder folder;
+  Attempt silent;
+  silent.model = "silent";
+  silent.task = {1, 19};
+  folder.write("attempts.jsonl",
+               to_json(testing::wrong("m", {1, 19}, 1)) + "\n" + to_json(silent) + "\n");
+  const Study study = read_study({folder.path()}, {});
+  const Analysis analysis = analyse(study, {{}, {1.0}});
+  ASSERT_EQ(analysis.models.size(), 1u);
+  EXPECT_THAT(remarks(study, analysis),
+              ::testing::Contains("never answered, and in no table: silent"));
+  EXPECT_THAT(report_page(study, analysis), HasSubstr("in no table: silent"));
+  folder.write("attempts.jsonl", to_json(silent) + "\n");
+  EXPECT_THAT(error_of([&] { read_study({folder.path()}, {}); }).what(),
+              HasSubstr("there is nothing to report: no answer of silent"));
+}
+
 TEST(Report, SaysThatAModelHasNoPriceWhereItsTokensAreKnown) {
   const ScratchFolder folder;
   Attempt a;
@@ -135,13 +190,13 @@ TEST(Report, NamesEveryFileAndWhatMayBeAMistake) {
     Result r;
     r.set = "mine";
     r.task = {1, task};
-    r.preset = task == 21 ? "v0" : "smoke";
+    r.driver = task == 21 ? "another" : "one";
     folder.write(std::to_string(task) + ".jsonl", to_json(r) + "\n");
   }
   const Study study =
       read_study({folder.path("19.jsonl"), folder.path("20.jsonl"), folder.path("21.jsonl")}, {});
   const Analysis analysis = analyse(study, {{}, {1.0}});
-  EXPECT_THAT(format_report(study, analysis), HasSubstr("they count as two models"));
+  EXPECT_THAT(study.notes, ::testing::Contains(HasSubstr("they count as two models")));
   const nlohmann::json json = nlohmann::json::parse(report_json(study, analysis));
   EXPECT_EQ(json["sources"].size(), 3u);
   EXPECT_EQ(json["notes"].size(), 1u);

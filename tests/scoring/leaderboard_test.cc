@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "kbench/score.h"
+#include "tests/error_of.h"
 
 namespace kbench {
 namespace {
@@ -37,6 +38,24 @@ std::vector<Result> two_sets() {
           result_of("fused", {1, 1}, 4),
           result_of("fused", {1, 2}, 2),
           result_of("fused", {2, 1}, 1)};
+}
+
+TEST(Leaderboard, IsOfOnePresetAmongTheTasksAskedFor) {
+  std::vector<Result> results = two_sets();
+  for (Result& result : results) result.preset = "v0";
+  results.push_back(result_of("fused", {4, 1}, 1));
+  results.back().preset = "train";
+  EXPECT_EQ(leaderboard(results, kTasks, kThresholds).size(), 2u);
+  results.back().task = {3, 4};
+  EXPECT_THAT(error_of([&] { leaderboard(results, kTasks, kThresholds); }).what(),
+              HasSubstr("results are of 2 presets: train (1), v0 (7)"));
+}
+
+TEST(Leaderboard, HasNoMeanWhereNothingIsRight) {
+  const Result wrong = result_of("none", {1, 1}, 0, Verdict::wrong_values);
+  const std::string text = format_leaderboard(leaderboard({{wrong}}, kTasks, kThresholds));
+  EXPECT_THAT(text, HasSubstr("-        -\n"));
+  EXPECT_THAT(text, Not(HasSubstr("0.00x")));
 }
 
 TEST(Leaderboard, CountsEverySetOverTheTasksAskedFor) {

@@ -1,5 +1,6 @@
 #include "kbench/score.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,11 +9,13 @@
 #include <random>
 
 #include "kbench/error.h"
+#include "tests/error_of.h"
 #include "tests/scoring/example_result.h"
 
 namespace kbench {
 namespace {
 
+using ::testing::HasSubstr;
 using testing::kInf;
 
 /// The interval of the values 1 to n: its ends are the ranks themselves.
@@ -139,6 +142,15 @@ TEST(FastP, MatchesKnownValuesStrictly) {
   EXPECT_EQ(fast_p(results, 0.665, 5).at_low, 1);
   EXPECT_DOUBLE_EQ(fast_p(results, 1, 10).point(), 0.1) << "tasks without a result count";
   EXPECT_EQ(fast_p({}, 1, 0).point(), 0);
+}
+
+TEST(FastP, IsOfOnePreset) {
+  std::vector<Result> results = {scored_result(1, 3, 2.9), scored_result(2, 3, 2.9)};
+  results[0].preset = "smoke";
+  EXPECT_EQ(fast_p(results, 1, 2).at_point, 2) << "one could not be read";
+  results[1].preset = "v0.1";
+  EXPECT_THAT(error_of([&] { fast_p(results, 1, 2); }).what(),
+              HasSubstr("results are of 2 presets: smoke (1), v0.1 (1)"));
 }
 
 TEST(FastP, CountsATaskOnceByItsLastResult) {

@@ -108,11 +108,15 @@ class Collector {
   }
 
   void note_plain_results(size_t source, const std::string& path) {
+    ResultSamples samples;
     for (const Result& result : read_results(path)) {
+      const bool other = !result.preset.empty() && result.preset != study_.preset;
+      if (other || result.dtype != study_.dtype) continue;
       note_result(source, result);
+      const auto [sample, attempt] = samples.of(result);
       const auto participant = participants_.find({source, result.set});
       if (participant == participants_.end()) continue;
-      const auto found = found_.find({participant->second, result.task, 1, 1});
+      const auto found = found_.find({participant->second, result.task, sample, attempt});
       if (found == found_.end()) continue;
       Attempt a;
       a.model = result.set;

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -14,6 +15,7 @@
 #include "kbench/error.h"
 #include "kbench/score.h"
 #include "libkbench/base/files.h"
+#include "libkbench/base/text.h"
 
 namespace kbench::report {
 namespace {
@@ -25,7 +27,7 @@ struct Asked {
   std::vector<TaskId> tasks;
   int samples = 0;
   DType dtype = DType::f32;
-  std::string device;
+  std::string preset, device;
   Roofline roofline;  ///< of the device
 };
 
@@ -66,6 +68,7 @@ Asked read_settings(const std::string& path) {
         fail_at(path, dtype.Mark(), e.message());
       }
     }
+    asked.preset = settings["preset"].as<std::string>("");
     asked.device = settings["device"].as<std::string>("");
     asked.roofline.copy_bytes_per_s = 1e9 * settings["roof_gbytes_per_s"].as<double>(0);
     asked.roofline.flops_per_s = 1e12 * settings["roof_tflops"].as<double>(0);
@@ -158,7 +161,10 @@ class Names {
 /// Reads the sources in order; until the end, models of source i are called "i/NAME".
 class Reader {
  public:
-  Reader(Study& study, std::optional<DType> dtype) : study_(study), wanted_(dtype) {}
+  Reader(Study& study, const std::string& dtype, const std::string& preset) : study_(study) {
+    dtypes_.wanted = dtype;
+    presets_.wanted = preset;
+  }
 
   void read(const std::string& path) {
     std::error_code error;
@@ -170,23 +176,30 @@ class Reader {
     if (!is_run) results = results_of(path);
     const size_t source = is_run ? new_source(path, is_run) : source_of(path, Shard(results));
     Names& names = names_.at(source);
+    const std::string run_preset = is_run ? note_settings(path) : "";
     const auto take = [&](const Attempt& attempt, int64_t place) {
       const uint32_t model = names.number_of(attempt.model);
       study_.attempts.add(attempt, model, place);
-      note_device(attempt.device, attempt.preset);
+      if (!attempt.device.empty()) devices_.insert(attempt.device);
+      if (!is_run || run_preset.empty()) presets_.note(attempt.preset, path);
       ++study_.recorded_attempts;
       if (attempt.task != last_task_) note_task(attempt.task, path);
     };
     if (is_run) {
       read_run(path, take);
     }
+    ResultSamples samples;
     for (const Result& result : results) {
       study_.software_device |= result.software_device;
       busy_ += result.busy ? 1 : 0;
       untried_ += result.correct() && result.certificate == kUntried ? 1 : 0;
-      note_dtype(result.dtype, path);
+      dtypes_.note(std::string(name_of(result.dtype)), path);
       note_roofline(result.device, {1e9 * result.roof_gbytes_per_s, 1e12 * result.roof_tflops});
-      take(attempt_of(result), 0);
+      Attempt attempt = attempt_of(result);
+      const auto [sample, number] = samples.of(result);
+      attempt.sample = sample;
+      attempt.attempt = number;
+      take(attempt, 0);
     }
   }
 
@@ -201,9 +214,9 @@ class Reader {
     }
     study_.scope.tasks.assign(wanted.begin(), wanted.end());
     study_.scope.samples = samples_.size() == 1 ? *samples_.begin() : 0;
-    study_.device = joined(devices_);
-    study_.preset = joined(presets_);
-    take_dtype();
+    study_.device = listed(devices_, std::identity());
+    study_.preset = presets_.one();
+    study_.dtype = task_dtype_from_name(dtypes_.one());
     name_participants();
     study_.attempts.finish();
     add_missing();
@@ -219,13 +232,49 @@ class Reader {
     return source;
   }
 
-  /// Those of the dtype asked for.
+  /// A property that a report has one value of: those there are, each with a path where it is.
+  struct OneOf {
+    const char *name, *flag;
+    std::string wanted = {};  ///< empty: the one there is
+    std::map<std::string, std::string> places = {};
+
+    bool takes(std::string_view value) const {
+      return wanted.empty() || value.empty() || value == wanted;
+    }
+    void note(const std::string& value, const std::string& path) {
+      if (!value.empty()) places.try_emplace(value, path);
+    }
+    /// The settings of a run, whose results cannot be chosen among.
+    void note_run(const std::string& value, const std::string& path) {
+      if (!takes(value)) {
+        throw Error(ErrorCode::kInvalidArgument, shown(path) + " is a run of " + name + " " +
+                                                     value + ", and " + flag + " asks for " +
+                                                     wanted);
+      }
+      note(value, path);
+    }
+    std::string one() const {
+      if (places.size() > 1) {
+        const auto place = [](const auto& at) {
+          return shown(at.first) + " (" + shown(at.second) + ")";
+        };
+        throw Error(ErrorCode::kInvalidArgument, std::string("a report is of one ") + name +
+                                                     ", and these are of " + listed(places, place) +
+                                                     "; choose by " + flag);
+      }
+      return places.empty() ? wanted : places.begin()->first;
+    }
+  };
+
+  /// Those of the dtype and the preset asked for.
   std::vector<Result> results_of(const std::string& path) const {
     const std::vector<ResultLine> lines = read_result_lines(path);
     require_known_tasks(lines);
     std::vector<Result> results;
     for (const ResultLine& line : lines) results.push_back(line.result);
-    if (wanted_) std::erase_if(results, [&](const Result& r) { return r.dtype != *wanted_; });
+    std::erase_if(results, [&](const Result& r) {
+      return !dtypes_.takes(name_of(r.dtype)) || !presets_.takes(r.preset);
+    });
     return results;
   }
 
@@ -239,25 +288,11 @@ class Reader {
     occurring_.insert(last_task_ = task);
   }
 
-  void note_dtype(DType dtype, const std::string& path) { places_of_.try_emplace(dtype, path); }
-
   void note_roofline(const std::string& device, const Roofline& roofline) {
     if (!(roofline.copy_bytes_per_s > 0) && !(roofline.flops_per_s > 0)) return;
     Roofline& best = study_.rooflines[device];
     best.copy_bytes_per_s = std::max(best.copy_bytes_per_s, roofline.copy_bytes_per_s);
     best.flops_per_s = std::max(best.flops_per_s, roofline.flops_per_s);
-  }
-
-  void take_dtype() {
-    if (places_of_.size() > 1) {
-      std::string text;
-      for (const auto& [dtype, path] : places_of_) {
-        text += (text.empty() ? "" : ", ") + std::string(name_of(dtype)) + " (" + shown(path) + ")";
-      }
-      throw Error(ErrorCode::kInvalidArgument,
-                  "a report is of one dtype, and these are of " + text + "; choose by --dtype");
-    }
-    if (!places_of_.empty()) study_.dtype = places_of_.begin()->first;
   }
 
   /// The source of which a results file is a shard, or a new one.
@@ -272,9 +307,8 @@ class Reader {
       study_.notes.push_back(
           shown(study_.sources[source].path) + " and " + shown(path) +
           " hold results of one candidate set that " +
-          (shard.agrees(other)
-               ? "are of the same tasks"
-               : "differ in preset, device, driver, baseline, settings or version") +
+          (shard.agrees(other) ? "are of the same tasks"
+                               : "differ in device, driver, baseline, settings or version") +
           ": they count as two models, and a task that only one of them has as failed by the "
           "other; name tasks by --task, or report on each file by itself");
     }
@@ -283,23 +317,24 @@ class Reader {
     return source;
   }
 
+  /// Returns the preset of a run, empty where its settings have none.
+  std::string note_settings(const std::string& path) {
+    const Asked asked = read_settings(path + "/run.yaml");
+    dtypes_.note_run(std::string(name_of(asked.dtype)), path);
+    presets_.note_run(asked.preset, path);
+    note_roofline(asked.device, asked.roofline);
+    asked_.insert(asked.tasks.begin(), asked.tasks.end());
+    all_asked_ &= !asked.tasks.empty();
+    samples_.insert(asked.samples);
+    return asked.preset;
+  }
+
   template <class Take>
   void read_run(const std::string& path, Take take) {
     const std::string attempts = path + "/attempts.jsonl";
     if (!fs::exists(attempts)) {
       throw Error(ErrorCode::kNotFound, path + " is no run: it holds no attempts.jsonl");
     }
-    const Asked asked = read_settings(path + "/run.yaml");
-    if (wanted_ && asked.dtype != *wanted_) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  shown(path) + " is a run in " + std::string(name_of(asked.dtype)) +
-                      ", and --dtype asks for " + std::string(name_of(*wanted_)));
-    }
-    note_dtype(asked.dtype, path);
-    note_roofline(asked.device, asked.roofline);
-    asked_.insert(asked.tasks.begin(), asked.tasks.end());
-    all_asked_ &= !asked.tasks.empty();
-    samples_.insert(asked.samples);
     read_attempts(attempts, take);
     for (const Result& again : read_results(path + "/confirmed.jsonl")) {
       study_.confirmations.add(again);
@@ -335,24 +370,20 @@ class Reader {
                            "task's check there");
   }
 
-  void note_device(const std::string& device, const std::string& preset) {
-    if (!device.empty() && device != last_device_) devices_.insert(last_device_ = device);
-    if (!preset.empty() && preset != last_preset_) presets_.insert(last_preset_ = preset);
-  }
-
-  static std::string joined(const std::set<std::string>& names) {
-    std::string text;
-    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-    return text;
-  }
-
   void name_participants() {
     std::map<std::string, int> occurrences;
-    std::set<uint32_t> with_attempts;
-    for (const AttemptRow& row : study_.attempts.rows()) with_attempts.insert(row.model);
-    for (const uint32_t model : with_attempts) {
+    std::map<uint32_t, bool> answered;
+    for (const AttemptRow& row : study_.attempts.rows()) {
+      answered[row.model] |= row.outcome != Outcome::unanswered;
+    }
+    std::vector<std::string> silent;
+    for (const auto& [model, any] : answered) {
       const std::string& prefixed = study_.attempts.models()[model];
       const size_t slash = prefixed.find('/');
+      if (!any) {
+        silent.push_back(shown(prefixed.substr(slash + 1)));
+        continue;
+      }
       Participant& one = study_.participants.emplace_back();
       one.model = model;
       one.recorded = prefixed.substr(slash + 1);
@@ -370,6 +401,12 @@ class Reader {
       }
       study_.attempts.rename(one.model, one.name);
     }
+    if (silent.empty()) return;
+    if (study_.participants.empty()) {
+      throw Error(ErrorCode::kNotFound,
+                  "there is nothing to report: no answer of " + listed(silent, std::identity()));
+    }
+    study_.notes.push_back("never answered, and in no table: " + listed(silent, std::identity()));
   }
 
   /// A set without a result for a task counts as failed there.
@@ -397,16 +434,32 @@ class Reader {
   std::set<TaskId> asked_, occurring_;
   bool all_asked_ = true;
   std::set<int> samples_;
-  std::set<std::string> devices_, presets_;
-  std::optional<DType> wanted_;
-  std::map<DType, std::string> places_of_;  ///< a path with results of each
-  std::string last_device_, last_preset_;
+  std::set<std::string> devices_;
+  OneOf dtypes_ = {"dtype", "--dtype"}, presets_ = {"preset", "--preset"};
   int64_t busy_ = 0;     ///< results on a busy device
   int64_t untried_ = 0;  ///< results that passed without a certificate
   TaskId last_task_ = {};
 };
 
 }  // namespace
+
+ResultSamples::Place ResultSamples::of(const Result& result) {
+  const fs::path folder = fs::path(result.candidate).parent_path();
+  const std::string attempt = folder.filename(), sample = folder.parent_path().filename();
+  Place place;
+  if (sample.starts_with('s') && attempt.starts_with('a') &&
+      read_number(std::string_view(sample).substr(1), place.sample) &&
+      read_number(std::string_view(attempt).substr(1), place.attempt) && place.sample > 0 &&
+      place.attempt > 0) {
+    return place;
+  }
+  if (result.candidate.empty()) return {};
+  std::vector<std::string>& seen = candidates_[{result.set, result.task}];
+  const auto found = std::ranges::find(seen, result.candidate);
+  place = {static_cast<int>(found - seen.begin()) + 1, 1};
+  if (found == seen.end()) seen.push_back(result.candidate);
+  return place;
+}
 
 std::vector<std::string> Source::paths() const {
   std::vector<std::string> all = {path};
@@ -415,9 +468,9 @@ std::vector<std::string> Source::paths() const {
 }
 
 Study read_study(const std::vector<std::string>& paths, const std::vector<TaskId>& tasks,
-                 std::optional<DType> dtype) {
+                 const std::string& dtype, const std::string& preset) {
   Study study;
-  Reader reader(study, dtype);
+  Reader reader(study, dtype, preset);
   for (const std::string& path : paths) reader.read(path);
   reader.finish(tasks);
   return study;

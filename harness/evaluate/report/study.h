@@ -3,13 +3,14 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kbench/attempt.h"
 #include "kbench/baseline.h"
 #include "kbench/metrics.h"
+#include "kbench/result.h"
 #include "kbench/task.h"
 
 namespace kbench::report {
@@ -23,7 +24,7 @@ struct Source {
   std::vector<std::string> paths() const;
 };
 
-/// A model with attempts (for plain results: a candidate set).
+/// A model that has answered (for plain results: a candidate set).
 struct Participant {
   uint32_t model = 0;    ///< index in Study::attempts
   std::string name;      ///< as shown: with the run's name if two runs have a model of this name
@@ -50,12 +51,26 @@ struct Study {
   bool has_runs() const { return std::ranges::any_of(sources, &Source::is_run); }
 };
 
+/// Which sample and attempt each result of a file is. A run's candidate has both in its path,
+/// s03/a2; other candidates of one set and task are a sample each, in the order of their results.
+class ResultSamples {
+ public:
+  struct Place {
+    int sample = 1, attempt = 1;
+    bool operator==(const Place&) const = default;
+  };
+  Place of(const Result& result);
+
+ private:
+  std::map<std::pair<std::string, TaskId>, std::vector<std::string>> candidates_;
+};
+
 /// Reads run folders (run.yaml, attempts.jsonl, confirmed.jsonl) and results files. Files with
 /// equal sets and settings that share no task are shards of one source. `tasks`: those asked about;
-/// empty: those the runs were asked for, else those that occur. `dtype`: only results in it. Throws
-/// kNotFound for a path that is neither, kIo, kParse with file and line, and kInvalidArgument, with
-/// paths and dtypes, where results or runs are in several.
+/// empty: those the runs were asked for, else those that occur. `dtype`, `preset`: only results in
+/// and at it; empty: all. Throws kNotFound for a path that is neither, kIo, kParse with file and
+/// line, and kInvalidArgument, with paths and values, where there are several presets or dtypes.
 Study read_study(const std::vector<std::string>& paths, const std::vector<TaskId>& tasks,
-                 std::optional<DType> dtype = {});
+                 const std::string& dtype = "", const std::string& preset = "");
 
 }  // namespace kbench::report

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
+#include <utility>
 
 #include "kbench/error.h"
 #include "libkbench/base/text.h"
@@ -35,8 +37,10 @@ std::string short_text_of(const Score& score) {
                               : print("%.3f..%.3f", score.value->low, score.value->high);
 }
 
-std::string geomean_text(const BestOf& best) {
+std::string geomean_text(const ModelReport& model) {
+  const BestOf& best = model.best.back();
   if (!best.geometric) return "undefined";
+  if (model.solved == 0) return "-";
   return (best.lower_bound() ? ">=" : "") + print("%.2fx [%.2f,%.2f]", best.geometric->point,
                                                   best.geometric->low, best.geometric->high);
 }
@@ -71,7 +75,7 @@ Table leaderboard(const Study& study, const Analysis& analysis) {
       auto& cells = rows.emplace_back();
       cells = {"", ""};
       if (i == 0) {
-        cells = {shown(model.name, 40), of(model.solved, int64_t(study.scope.tasks.size()))};
+        cells = {shown(model.name), of(model.solved, int64_t(study.scope.tasks.size()))};
       }
       if (several) cells.push_back(std::to_string(analysis.ks[i]));
       cells.push_back(text_of(model.pass[i]));
@@ -81,7 +85,7 @@ Table leaderboard(const Study& study, const Analysis& analysis) {
       }
       if (i > 0) continue;
       if (sizes) cells.push_back(short_text_of(model.general));
-      cells.push_back(geomean_text(model.best.back()));
+      cells.push_back(geomean_text(model));
       cells.push_back(model.median_speedup > 0 ? print("%.2fx", model.median_speedup) : "-");
     }
     const auto add = [&](const std::string& name, const LevelReport& part) {
@@ -106,7 +110,7 @@ Table funnel_table(const Analysis& analysis) {
                 "faster", "distinct", "unfinished"}};
   for (const ModelReport& model : analysis.models) {
     const Funnel& f = model.funnel.front();
-    rows.push_back({shown(model.name, 40), std::to_string(f.answered),
+    rows.push_back({shown(model.name), std::to_string(f.answered),
                     percent(f.candidates, f.answered), percent(f.resolved, f.answered),
                     percent(f.compiled, f.answered), percent(f.ran, f.answered),
                     percent(f.correct, f.answered), percent(f.faster, f.answered),
@@ -121,7 +125,7 @@ Table attempts_table(const Analysis& analysis) {
   const int most = std::min(analysis.attempts, 10);
   for (int a = 1; a <= most; ++a) rows[0].push_back(std::to_string(a) + " (hazard)");
   for (const ModelReport& model : analysis.models) {
-    auto& cells = rows.emplace_back(std::vector{shown(model.name, 40)});
+    auto& cells = rows.emplace_back(std::vector{shown(model.name)});
     for (size_t a = 0; a < size_t(most); ++a) {
       const ByAttempt& at = model.correct_by[a];
       cells.push_back(print("%.3f (%.3f)", at.share.low, at.hazard()));
@@ -154,7 +158,7 @@ Table cost_table(const Analysis& analysis) {
       return amount(s.cost.per(count), s.cost.lower_bound(), "%.4g",
                     priced ? "unknown" : "no price");
     };
-    rows.push_back({shown(model.name, 40), tokens(s.input, 1), tokens(s.output, 1),
+    rows.push_back({shown(model.name), tokens(s.input, 1), tokens(s.output, 1),
                     tokens(s.output, double(s.attempts)),
                     s.solved > 0 ? tokens(s.output, s.solved) : "-", money(1),
                     s.solved > 0 ? money(s.solved) : "-", s.faster > 0 ? money(s.faster) : "-"});
@@ -181,18 +185,22 @@ Table equal_calls_table(const Analysis& analysis) {
   if (!analysis.swarm) return {};
   const Swarm& swarm = *analysis.swarm;
   Rows rows = {{"solved at equal calls"}, {"all models"}};
-  for (const ModelReport& model : analysis.models) rows.push_back({"  " + shown(model.name, 40)});
+  for (const ModelReport& model : analysis.models) rows.push_back({"  " + shown(model.name)});
   constexpr size_t kMost = 5;
+  double last = 0;
   for (const SwarmPoint& at : swarm.together) {
+    const double calls = std::ceil(at.calls - 1e-9);
+    const std::optional<double> all = solved_with(swarm.together, calls);
+    if (!all || calls == std::exchange(last, calls)) continue;
     bool any = false;
     for (const Swarm::Member& member : swarm.members) {
-      any |= solved_with(member.alone, at.calls).has_value();
+      any |= solved_with(member.alone, calls).has_value();
     }
     if (!any || rows[0].size() > kMost) break;
-    rows[0].push_back(print("%.1f a task", at.calls));
-    rows[1].push_back(print("%.3f", at.solved->low));
+    rows[0].push_back(print("%.0f a task", calls));
+    rows[1].push_back(print("%.3f", *all));
     for (size_t m = 0; m < swarm.members.size(); ++m) {
-      const std::optional<double> alone = solved_with(swarm.members[m].alone, at.calls);
+      const std::optional<double> alone = solved_with(swarm.members[m].alone, calls);
       rows[m + 2].push_back(alone ? print("%.3f", *alone) : "-");
     }
   }
@@ -206,7 +214,7 @@ Table swarm_table(const Study& study, const Analysis& analysis) {
   Rows rows = {{"together", "solved", "won", "lost without", "of them faster"}};
   rows.push_back({"all models", of(swarm.solved, int64_t(study.scope.tasks.size()))});
   for (size_t m = 0; m < swarm.members.size(); ++m) {
-    rows.push_back({"  " + shown(analysis.models[m].name, 40),
+    rows.push_back({"  " + shown(analysis.models[m].name),
                     std::to_string(analysis.models[m].solved), std::to_string(swarm.members[m].won),
                     std::to_string(swarm.members[m].lost_solved),
                     std::to_string(swarm.members[m].lost_faster)});
@@ -218,7 +226,7 @@ Table comparisons_table(const Analysis& analysis) {
   if (analysis.comparisons.empty()) return {};
   const auto name = [&](uint32_t model) {
     const auto found = std::ranges::find(analysis.models, model, &ModelReport::model);
-    return shown(found->name, 40);
+    return shown(found->name);
   };
   Rows rows = {{"compared", "difference of pass@" + std::to_string(analysis.ks.front()),
                 "only first", "only second", "p"}};
@@ -254,7 +262,7 @@ std::string heading(const Study& study, const Analysis& analysis) {
 std::vector<std::string> remarks(const Study& study, const Analysis& analysis) {
   std::vector<std::string> lines = study.notes;
   for (const ModelReport& model : analysis.models) {
-    const auto say = [&, name = shown(model.name, 40)](const std::string& what) {
+    const auto say = [&, name = shown(model.name)](const std::string& what) {
       lines.push_back(name + ": " + what);
     };
     if (model.lost > 0) {
@@ -312,7 +320,7 @@ std::string format_report(const Study& study, const Analysis& analysis) {
   }
   std::string below;
   for (const std::string& line : remarks(study, analysis)) below += line + "\n";
-  return text + (below.empty() ? "" : "\n" + below);
+  return broken_lines(text + (below.empty() ? "" : "\n" + below));
 }
 
 }  // namespace kbench::report

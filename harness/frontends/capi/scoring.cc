@@ -82,7 +82,6 @@ extern "C" kbench_status kbench_leaderboard(const char* text, char** out) {
   return capi::answer(out, [&] {
     const capi::CallRequest request(text, {"results", "files", "tasks", "thresholds"});
     const std::vector<Result> results = capi::results_of(request);
-    require_one_dtype(results);
     const std::vector<TaskId> tasks = capi::tasks_of(request, results);
     std::vector<double> thresholds = {1};
     if (request.has("thresholds")) thresholds = request["thresholds"].reals();

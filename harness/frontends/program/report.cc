@@ -161,12 +161,12 @@ struct ScoreDocument {
 };
 KBENCH_FIELDS(ScoreDocument, version, files, devices, presets, dtypes, results, leaderboard)
 
-/// "level1/2, 4-11, level2/1", of tasks in order.
+/// "my/rope, level1/2, 4-11, level2/1", of tasks in order.
 std::string in_ranges(const std::vector<TaskId>& tasks) {
   std::string text;
   for (size_t i = 0; i < tasks.size(); ++i) {
-    const bool new_level = i == 0 || tasks[i].level != tasks[i - 1].level;
     const TaskId first = tasks[i];
+    const bool new_level = i == 0 || first.level != tasks[i - 1].level || !first.own.empty();
     while (i + 1 < tasks.size() && tasks[i + 1].level == first.level &&
            tasks[i + 1].number == tasks[i].number + 1) {
       ++i;

@@ -32,57 +32,11 @@ std::string scaled(double value, const char* unit) {
   return format_number(value) + " " + kPrefixes[prefix] + unit;
 }
 
-constexpr size_t kBetweenColumns = 2;
-constexpr size_t kNarrowestColumn = 12;  ///< narrower columns are not wrapped
-
-/// The cell in lines of at most `width` bytes, broken behind a space or '_' where there is one.
-std::vector<std::string> wrapped(std::string_view cell, size_t width) {
-  std::vector<std::string> lines;
-  while (cell.size() > width) {
-    size_t end = cell.find_last_of(" _", width - 1);
-    end = end == cell.npos || end == 0 ? width : end + 1;
-    while (end > 1 && (static_cast<unsigned char>(cell[end]) & 0xc0) == 0x80) --end;
-    lines.emplace_back(cell.substr(0, end));
-    cell.remove_prefix(end);
-  }
-  lines.emplace_back(cell);
-  return lines;
-}
-
-/// The rows with the cells of the widest columns wrapped, until lines have at most `width`
-/// characters, if that is possible.
-std::vector<std::vector<std::string>> fitted(const std::vector<std::vector<std::string>>& rows,
-                                             size_t width) {
-  std::vector<size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  if (widths.empty()) return rows;
-  size_t total = kBetweenColumns * (widths.size() - 1);
-  for (const size_t each : widths) total += each;
-  while (total > width) {
-    size_t& widest = *std::ranges::max_element(widths);
-    if (widest <= kNarrowestColumn) break;
-    --widest;
-    --total;
-  }
-  std::vector<std::vector<std::string>> lines;
-  for (const auto& row : rows) {
-    const size_t first = lines.size();
-    for (size_t i = 0; i < row.size(); ++i) {
-      const std::vector<std::string> cell = wrapped(row[i], widths[i]);
-      lines.resize(std::max(lines.size(), first + cell.size()),
-                   std::vector<std::string>(row.size()));
-      for (size_t line = 0; line < cell.size(); ++line) lines[first + line][i] = cell[line];
-    }
-  }
-  return lines;
-}
-
 }  // namespace
 
-std::string format_number(double value, int digits) { return print("%.*g", digits, value); }
+std::string format_number(double value, int digits) {
+  return std::isnan(value) ? "-" : print("%.*g", digits, value);
+}
 
 std::string format_bytes(double bytes) { return scaled(bytes, "B"); }
 
@@ -171,8 +125,7 @@ std::string software_warning(const std::string& device) {
 }
 
 std::string format_table(const std::vector<std::vector<std::string>>& rows) {
-  const size_t width = terminal_width(stdout);
-  return text_table(width == 0 ? rows : fitted(rows, width), Side::left);
+  return text_table(rows, Side::left, terminal_width(stdout));
 }
 
 }  // namespace kbench::program

@@ -10,11 +10,12 @@
 
 namespace kbench::program {
 
-std::string format_number(double value, int digits = 3);  ///< significant digits, "%.3g"
-std::string format_bytes(double bytes);                   ///< "1.50 GB", powers of ten
-std::string format_flops(double flops);                   ///< "2.15 GFLOP"
-std::string format_ms(double ms);                         ///< "0.123 ms"
-std::string format_seconds(double seconds);               ///< "42s", "3m05s"
+/// Significant digits, "%.3g"; "-" for what is no number.
+std::string format_number(double value, int digits = 3);
+std::string format_bytes(double bytes);      ///< "1.50 GB", powers of ten
+std::string format_flops(double flops);      ///< "2.15 GFLOP"
+std::string format_ms(double ms);            ///< "0.123 ms"
+std::string format_seconds(double seconds);  ///< "42s", "3m05s"
 /// "0.95", "0.0095": two digits behind the point, or two that are not 0.
 std::string format_factor(double value);
 std::string format_speedup(const Interval& speedup);  ///< "1.43x [1.41, 1.45]"
@@ -35,7 +36,7 @@ bool passed_uncertified(const Result& result);
 std::string software_warning(const std::string& device);
 
 /// Aligns rows in columns separated by two spaces; the first row is the heading. On a terminal,
-/// long cells are cut until the lines fit.
+/// lines fit it.
 std::string format_table(const std::vector<std::vector<std::string>>& rows);
 
 /// The text padded with blanks to `width`.

@@ -44,9 +44,7 @@ report::Study study_of(const ReportOptions& options) {
   if (options.tasks.given()) {
     for (const Task* task : options.tasks.select()) tasks.push_back(task->id);
   }
-  std::optional<DType> dtype;
-  if (!options.dtype.empty()) dtype = task_dtype_from_name(options.dtype);
-  return report::read_study(options.sources, tasks, dtype);
+  return report::read_study(options.sources, tasks, options.dtype, options.preset);
 }
 
 // --- the leaderboard of files of results ---------------------------------------------------------
@@ -180,7 +178,6 @@ void advise(const std::function<void()>& check, const char* advice) {
 }
 
 std::string scores_of(const ReportOptions& options) {
-  if (!options.preset.empty()) preset_from_name(options.preset);
   std::vector<ResultLine> lines = read_all(options.sources);
   const size_t read = lines.size();
   apply_filters(lines, options);
@@ -211,21 +208,27 @@ std::string scores_of(const ReportOptions& options) {
             "\n";
     if (one.software_device) software = one.device;
   }
-  return text + format_scores(format_leaderboard(rows), rows, software,
-                              format_failures(with_gaps(results, rows), {}));
+  return broken_lines(text + format_scores(format_leaderboard(rows), rows, software,
+                                           format_failures(with_gaps(results, rows), {})));
+}
+
+/// Whether it is a run, or a file of several candidates for one task, as samples of a model are.
+bool has_attempts(const std::string& source) {
+  if (std::filesystem::is_directory(source)) return true;
+  report::ResultSamples samples;
+  return std::ranges::any_of(read_results(source), [&](const Result& result) {
+    return samples.of(result) != report::ResultSamples::Place();
+  });
 }
 
 int run_report(const ReportOptions& options) {
-  const bool attempts =
-      !options.ks.empty() || std::ranges::any_of(options.sources, [](const std::string& source) {
-        return std::filesystem::is_directory(source);
-      });
-  const bool filtered =
-      !options.sets.empty() || !options.devices.empty() || !options.preset.empty();
+  if (!options.preset.empty()) preset_from_name(options.preset);
+  const bool attempts = !options.ks.empty() || std::ranges::any_of(options.sources, has_attempts);
+  const bool filtered = !options.sets.empty() || !options.devices.empty();
   if (filtered && (attempts || !options.html.empty())) {
     throw Error(ErrorCode::kInvalidArgument,
-                "--sets, --device and --preset choose among files of results for the leaderboard; "
-                "they do not go with a run, --k or --html");
+                "--sets and --device choose among files of results for the leaderboard; they do "
+                "not go with a run, several candidates of a set for one task, --k or --html");
   }
   if (!attempts && options.html.empty()) {
     say(scores_of(options));
@@ -257,8 +260,9 @@ Verb add_report(Command program) {
       "baselines in one table. The tasks that count are those of --task; without it, all that the "
       "files have results of, narrowed by --level. "
       "Of a run's folder it prints leaderboard, funnel, correct-by-attempt, cost, the models as a "
-      "swarm and their comparisons; files of results beside it, or with --k, count as models with "
-      "one sample a task. Nothing is run and no device is needed.",
+      "swarm and their comparisons; files of results beside it, or with --k, count as models, and "
+      "several candidates of a set for one task as samples. Nothing is run and no device is "
+      "needed.",
       "  kbench report results.jsonl --fast-p 0,0.5,1,2\n"
       "  kbench report shard-*.jsonl --level 1 --json\n"
       "  kbench report mine.jsonl theirs.jsonl --sets mine,theirs --device H200\n"

@@ -27,11 +27,11 @@ std::map<std::string, int> device_kinds(std::span<const Result> results);
 /// Throws kInvalidArgument with the kinds and their counts where there are several: a speedup on
 /// one says nothing beside a speedup on another.
 void require_one_device_kind(std::span<const Result> results);
-/// Throws kInvalidArgument with the dtypes and their counts where there are several: a task in
-/// another dtype is another task.
-void require_one_dtype(std::span<const Result> results);
-/// Throws kInvalidArgument where the results do not answer one question: presets, dtypes,
-/// tolerance rules, or what speedups are against differ. The message has the values and their
+/// Throws kInvalidArgument with the presets or dtypes and their counts where there are several: a
+/// task at another preset or in another dtype is another task. fast_p() and leaderboard() call it.
+void require_one_size(std::span<const Result> results);
+/// The same where the results do not answer one question: tolerance rules, or what speedups are
+/// against, differ, too. The message has the values and their
 /// counts. `missing` candidates count for nothing here either.
 void require_one_question(std::span<const Result> results);
 /// The baseline without a recorded time's number, which every task has another of.

@@ -89,16 +89,16 @@ const kMarks = [
 ];
 const kCharts = [
   {title: 'fast_p@' + data.k + ' against p', x: 'p: times the baseline’s speed', y: 'share of tasks correct and more than p times as fast', mark: 1, steps: true, of: 'fast', below: 'fast_low'},
-  {title: 'pass@k', x: 'k samples', y: 'share of tasks solved by one of k samples', log: true, least: 2, of: 'pass'},
-  {title: 'Correct by attempt', x: 'attempt', y: 'share of samples correct by then; thin: fast_1', least: 2, of: 'correct_by', below: 'fast_by'},
-  {title: 'All models together, at equal calls', x: 'calls a task', y: 'share of tasks solved by then', log: true, least: 2, of: 'alone', together: true},
+  {title: 'pass@k', x: 'k samples', y: 'share of tasks solved by one of k samples', log: true, whole: true, least: 2, of: 'pass'},
+  {title: 'Correct by attempt', x: 'attempt', y: 'share of samples correct by then; thin: fast_1', whole: true, least: 2, of: 'correct_by', below: 'fast_by'},
+  {title: 'All models together, at equal calls', x: 'calls a task', y: 'share of tasks solved by then', log: true, whole: true, least: 2, of: 'alone', together: true},
 ];
-/// A readable number of ticks.
-function ticksOf(first, last, log) {
+/// A readable number of ticks, at whole numbers where attempts are counted.
+function ticksOf(first, last, log, whole) {
   const most = 8, ticks = [];
   if (log) {
     for (let decade = 10 ** Math.floor(Math.log10(first)); decade <= last; decade *= 10) {
-      for (const tick of [decade, 2 * decade, 5 * decade]) if (tick >= first * .999 && tick <= last * 1.001) ticks.push(tick);
+      for (const tick of [decade, 2 * decade, 5 * decade]) if (tick >= first * .999 && tick <= last * 1.001 && (!whole || tick > .9)) ticks.push(tick);
     }
     if (ticks.length <= most) return ticks;
     const decades = ticks.filter(tick => Math.abs(Math.log10(tick) - Math.round(Math.log10(tick))) < .01), every = Math.ceil(decades.length / most);
@@ -106,7 +106,7 @@ function ticksOf(first, last, log) {
   }
   let step = 10 ** Math.floor(Math.log10(last - first));
   while ((last - first) / step > most) step *= 2;
-  for (const part of [.5, .4]) if ((last - first) / (step * part) <= most) step *= part;
+  for (const part of [.5, .4]) if ((last - first) / (step * part) <= most && (!whole || Number.isInteger(step * part))) step *= part;
   for (let tick = Math.ceil(first / step) * step; tick <= last * 1.001; tick += step) ticks.push(Math.abs(tick) < step / 1000 ? 0 : tick);
   return ticks;
 }
@@ -148,7 +148,7 @@ function chart(spec) {
   if (!lines.some(line => line.points.length >= (spec.least || 1))) return null;
   const drawn = lines.filter(line => line.points.length), xs = drawn.flatMap(line => line.points.map(point => point[0]));
   const first = Math.min(...xs), last = Math.max(...xs) > first ? Math.max(...xs) : first + 1;
-  const {svg, x, y, right, path, named, figure} = axes(spec, {first, last, log: spec.log, ticks: ticksOf(first, last, spec.log), text: numberText},
+  const {svg, x, y, right, path, named, figure} = axes(spec, {first, last, log: spec.log, ticks: ticksOf(first, last, spec.log, spec.whole), text: numberText},
     {first: 0, last: 1, ticks: [0, .2, .4, .6, .8, 1], text: tick => tick.toFixed(1)});
   const curve = (points, at) => points.map((point, i) => (i && spec.steps ? 'H' + x(point[0]) : '') + (i ? 'L' : 'M') + x(point[0]) + ' ' + y(point[at])).join('');
   // A value holds from its x on where there are steps.
