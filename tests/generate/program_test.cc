@@ -155,6 +155,33 @@ TEST_F(ModelVerbs, UnjudgedCandidatesAreJudgedLater) {
   EXPECT_EQ(server_->count(), 2u);
 }
 
+TEST_F(ModelVerbs, AnswersThatAreJudgedByThemselvesAreAttemptsInTheReport) {
+  const std::string values[] = {"max(x[i], 0.0)", "x[i]", "max(0.0, x[i])", "nonsense("};
+  int number = 0;
+  for (const std::string& value : values) {
+    write_file(folder_ / "answer.md", relu(value));
+    const std::string to = " --output coder/s" + std::to_string(++number);
+    EXPECT_EQ(kbench("model extract answer.md --task 1/19" + to).code, 0);
+  }
+  EXPECT_EQ(kbench("run coder/ --output r.jsonl" KBENCH_SHORTLY).code, 1);
+  const auto judged = nlohmann::json::parse(kbench("report r.jsonl --json").out);
+  ASSERT_EQ(judged["models"].size(), 1u);
+  EXPECT_EQ(judged["models"][0]["name"], "coder");
+  EXPECT_EQ(judged["models"][0]["samples"], 4);
+  EXPECT_EQ(judged["models"][0]["pass"]["1"]["value"]["low"], 0.5);
+}
+
+TEST_F(ModelVerbs, EqualCandidatesAreJudgedOnceAtOtherSizesAndCountEach) {
+  serve([](const Seen&, size_t) { return Line{.body = body(relu("max(x[i], 0.0)"))}; });
+  EXPECT_EQ(generate("--samples 4 --attempts 1").code, 0);
+  for (const char* said :
+       {"4 judged, 4 passed, 0 were there", "0 judged, 0 passed, 4 were there"}) {
+    EXPECT_THAT(kbench("run run --set dim=64" KBENCH_QUICKLY).out, HasSubstr(said));
+  }
+  const auto json = nlohmann::json::parse(kbench("report run/judged/*.jsonl --json").out);
+  EXPECT_EQ(json["models"][0]["samples"], 4);
+}
+
 TEST_F(ModelVerbs, WhatTheySayIsJsonTooWhereThatIsAskedFor) {
   serve(learning_server());
   const auto plan =

@@ -29,6 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kStandardInput = "stdin.yaml";
+constexpr size_t kLongestSetName = 100;
 
 struct Suffix {
   std::string_view suffix, what, language;
@@ -172,14 +173,20 @@ std::vector<NamedCandidate> named_candidates(const std::vector<std::string>& wor
   return candidates;
 }
 
+std::string set_name(const std::string& path) {
+  std::error_code ignored;
+  fs::path absolute = fs::absolute(path, ignored).lexically_normal();
+  if (!absolute.has_filename()) absolute = absolute.parent_path();
+  const bool folder = fs::is_directory(path, ignored);
+  return shown((folder ? absolute.filename() : absolute.stem()).string(), kLongestSetName);
+}
+
 DType dtype_for(const std::optional<Candidate>& candidate, const SizeOptions& size) {
   if (!size.dtype_name.empty()) return size.dtype();
   return candidate && candidate->dtypes.size() == 1 ? candidate->dtypes.front() : DType::f32;
 }
 
 namespace {
-
-constexpr size_t kLongestSetName = 100;
 
 bool is_folder(const fs::path& path) {
   std::error_code ignored;
@@ -222,13 +229,6 @@ std::string locate(const std::string& path) {
   throw Error(ErrorCode::kNotFound, "no candidates at '" + shown(path) +
                                         "': give a folder of candidate files, or the name of a set "
                                         "that ships (simple, fused, cuda, triton)");
-}
-
-std::string set_name(const std::string& path) {
-  std::error_code ignored;
-  fs::path absolute = fs::absolute(path, ignored).lexically_normal();
-  if (!absolute.has_filename()) absolute = absolute.parent_path();
-  return is_folder(path) ? absolute.filename().string() : absolute.stem().string();
 }
 
 /// The candidates of RUN/candidates/MODEL, one for each task: the fastest that passed, else the
@@ -307,7 +307,7 @@ bool runs_anywhere(Kernel::Language language) {
 
 CandidateSet read_candidate_set(const std::string& path) {
   CandidateSet set;
-  set.name = shown(set_name(path), kLongestSetName);
+  set.name = set_name(path);
   set.folder = path;
   std::vector<std::string> files = best_of_run(path);
   if (files.empty()) files = candidate_files(path);

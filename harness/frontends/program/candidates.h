@@ -47,6 +47,9 @@ std::vector<NamedCandidate> named_candidates(const std::vector<std::string>& wor
 /// Error, naming the files of a folder that holds several.
 NamedCandidate one_candidate(const std::string& word, const std::string& task = {});
 
+/// The name of the candidate set that a folder or a file is.
+std::string set_name(const std::string& path);
+
 /// The type to run a candidate in: --dtype, else the one that it is written for, else f32.
 DType dtype_for(const std::optional<Candidate>& candidate, const SizeOptions& size);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -34,15 +35,13 @@ namespace fs = std::filesystem;
 using generate::RunFolder;
 using generate::Settings;
 
-/// Each distinct candidate of a model on a task, by task. Those that are invalid are so on every
-/// device and at every size.
-std::vector<Attempt> distinct_candidates(const RunFolder& folder) {
+/// The candidates of a run, by task. Those that are invalid are so on every device and at every
+/// size.
+std::vector<Attempt> candidates_of(const RunFolder& folder) {
   std::vector<Attempt> all;
-  std::set<std::pair<std::string, std::string>> seen;
   read_attempts(folder.attempts(), [&](const Attempt& attempt) {
     if (attempt.outcome != Outcome::candidate || attempt.candidate.empty() ||
-        attempt.verdict == Verdict::invalid_candidate ||
-        !seen.emplace(attempt.model, attempt.candidate_hash).second) {
+        attempt.verdict == Verdict::invalid_candidate) {
       return;
     }
     all.push_back(attempt);
@@ -59,22 +58,32 @@ struct Judged {
 };
 KBENCH_FIELDS(Judged, file, judged, passed, there_already, results)
 
-/// Judges what the file lacks, and appends it.
+/// Judges what the file lacks, and appends it. Equal candidates of a model are judged once, and
+/// each has a result.
 int judge_into(const std::string& path, const std::vector<Attempt>& candidates,
                const RunFolder& folder, OpenDevices devices, const Question& asked,
                const StopSignals& signals, bool json) {
   std::set<std::tuple<TaskId, std::string, std::string>> done;
   for (const Result& result : read_results(path)) {
     if (result.verdict == Verdict::harness_error) continue;
-    done.emplace(result.task, result.set, result.candidate_hash);
+    done.emplace(result.task, result.set, result.candidate);
   }
+  const auto in_set = [](const Attempt& each) {
+    return each.candidate.substr(("candidates/" + run_folder_name(each.model) + "/").size());
+  };
+  size_t open = 0;
+  std::map<std::pair<std::string, std::string>, std::vector<const Attempt*>> equal;
   std::vector<const Attempt*> missing;
   std::vector<NamedQuestion> questions;
   for (const Attempt& each : candidates) {
-    if (done.contains({each.task, each.model, each.candidate_hash}) ||
+    if (done.contains({each.task, each.model, in_set(each)}) ||
         !is_defined(find_task(each.task), asked.dtype)) {
       continue;
     }
+    ++open;
+    std::vector<const Attempt*>& same = equal[{each.model, each.candidate_hash}];
+    same.push_back(&each);
+    if (same.size() > 1) continue;
     missing.push_back(&each);
     NamedQuestion& next = questions.emplace_back();
     next.name = to_string(each.task) + " " + shown(each.model);
@@ -85,17 +94,18 @@ int judge_into(const std::string& path, const std::vector<Attempt>& candidates,
   generate::make_folder(fs::path(path).parent_path().string());
   ResultWriter writer(path);
   Progress progress(stderr, missing.size());
-  Judged judged{.file = path, .there_already = candidates.size() - missing.size(), .results = {}};
+  Judged judged{.file = path, .there_already = candidates.size() - open, .results = {}};
   const auto keep = [&](size_t i, Result result) {
     result.set = missing[i]->model;
     result.task = missing[i]->task;
     result.candidate_hash = missing[i]->candidate_hash;
-    const std::string set = "candidates/" + run_folder_name(result.set) + "/";
-    result.candidate = missing[i]->candidate.substr(set.size());
-    writer.append(result);
+    for (const Attempt* each : equal.at({result.set, result.candidate_hash})) {
+      result.candidate = in_set(*each);
+      writer.append(result);
+      judged.passed += result.correct() ? 1 : 0;
+      judged.results.push_back(result);
+    }
     progress.finish(to_string(result.task) + " " + shown(result.set), result);
-    judged.passed += result.correct() ? 1 : 0;
-    judged.results.push_back(std::move(result));
   };
   judge_all(std::move(devices.evaluators), std::move(questions), progress, keep, signals.gently(),
             OnStop::finish);
@@ -195,8 +205,7 @@ int judge_again(const std::string& run, const SizeOptions& size, const DeviceOpt
   }
   if (!as_begun) {
     const std::string path = folder.path() + "/judged/" + file_of(at, devices.first().name);
-    return judge_into(path, distinct_candidates(folder), folder, std::move(devices), at, signals,
-                      json);
+    return judge_into(path, candidates_of(folder), folder, std::move(devices), at, signals, json);
   }
   if (!begun_on) {
     settings.set("device", devices.first().name);
