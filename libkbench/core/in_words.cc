@@ -30,10 +30,11 @@ std::string rule_in_words(const Task& task, DType dtype) {
          digits_text(bounds.rms, 3) + "; r is not rounded to " + std::string(long_name_of(dtype));
 }
 
-std::string sizes_of(const Task& task, const Variables& variables) {
+std::string sizes_of(const Task& task, const Variables& variables, std::string_view given) {
   std::string nearest;
   size_t fewest = variables.size() + 1;
   for (Preset preset : {Preset::v0_1, Preset::v0, Preset::train, Preset::smoke}) {
+    if (!given.empty() && given != name_of(preset)) continue;
     std::string text = "preset " + std::string(name_of(preset));
     size_t differ = 0;
     for (const auto& [name, value] : variables_of(task, preset)) {

@@ -11,9 +11,9 @@ namespace kbench {
 
 /// "1 call", "3 calls".
 std::string counted(size_t n, const char* noun);
-/// "preset v0.1", or the preset nearest by and what is set otherwise: "preset smoke with
-/// height=65".
-std::string sizes_of(const Task& task, const Variables& variables);
+/// "preset v0.1", and what is set otherwise: "preset smoke with height=65". Where none is given,
+/// the preset nearest by.
+std::string sizes_of(const Task& task, const Variables& variables, std::string_view preset = "");
 /// The shape variables that the graph read: "batch_size=16, dim=65".
 std::string sizes_read(const Graph& graph);
 /// "v0.1" of a task in float32, else "v0.1 in f16".

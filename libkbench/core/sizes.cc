@@ -119,6 +119,7 @@ Variables variables_of(const TaskAt& at, std::span<const Task> suite) {
 std::unique_ptr<Graph> build_graph(const Task& task, Preset preset, const Variables& overrides,
                                    DType dtype) {
   auto graph = build_from_variables(task, variables_of(task, preset, overrides), dtype);
+  graph->set_preset(name_of(preset));
   for (const auto& [name, value] : overrides) {
     if (follows(task, name)) graph->list(name);  // given, it counts as read
     if (graph->variables_read().contains(name)) continue;

@@ -15,6 +15,7 @@ TEST(InWords, ThePresetIsNamedAndWhatIsSetOtherwise) {
   EXPECT_EQ(sizes_of(kSample, {{"rows", int64_t{3}}}), "preset smoke");
   EXPECT_EQ(sizes_of(kSample, {{"rows", int64_t{9}}}), "preset v0.1");
   EXPECT_EQ(sizes_of(kSample, {{"rows", int64_t{4}}}), "preset v0.1 with rows=4");
+  EXPECT_EQ(sizes_of(kSample, {{"rows", int64_t{9}}}, "smoke"), "preset smoke with rows=9");
 }
 
 TEST(InWords, ConstantsAreSummedUp) {

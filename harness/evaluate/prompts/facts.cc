@@ -114,7 +114,7 @@ std::string facts_json(const Task& task, const Graph& graph) {
   document["name"] = task.name;
   document["family"] = task.family;
   document["dtype"] = std::string(name_of(graph.dtype()));
-  document["sizes"] = sizes_of(task, graph.variables());
+  document["sizes"] = sizes_of(task, graph.variables(), graph.preset());
   document["variables"] = variables_json<ordered_json>(graph.variables());
   document["expression_names"] = names;
   document["inputs"] = facts.values(Graph::Kind::input);

@@ -211,6 +211,9 @@ class Graph {
   /// Name of output i as candidates and files call it.
   std::string output_name(size_t i) const;
   const Variables& variables() const { return variables_; }
+  /// The preset that build_graph() was given; empty where there was none.
+  const std::string& preset() const { return preset_; }
+  void set_preset(std::string_view preset) { preset_ = preset; }
   /// Variables the task's function read; the rest follow from these (bias_shape, say).
   const std::set<std::string, std::less<>>& variables_read() const { return read_; }
 
@@ -224,6 +227,7 @@ class Graph {
 
   Variables variables_;
   DType dtype_ = DType::f32;
+  std::string preset_;
   mutable std::set<std::string, std::less<>> read_;
   std::deque<ValueInfo> values_;
   std::vector<Node> nodes_;
