@@ -163,7 +163,7 @@ void print_operators(std::ostream& out, const Graph& graph) {
 }
 
 void print_variables(std::ostream& out, const Task& task, const Graph& graph) {
-  out << "shape variables (" << sizes_of(task, graph.variables()) << ")\n ";
+  out << "shape variables (" << sizes_of(task, graph.variables(), graph.preset()) << ")\n ";
   bool first = true;
   for (const auto& [variable, value] : graph.variables()) {
     for (const auto& [name, number] : expression_names({{variable, value}})) {

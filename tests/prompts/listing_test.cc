@@ -32,6 +32,11 @@ TEST_P(Level, IsGivenBackByItsListings) {
 }
 INSTANTIATE_TEST_SUITE_P(All, Level, ::testing::Values(1, 2, 3));
 
+TEST(Listing, IsHeadedByThePresetAskedForWhereOthersHaveItsSizes) {
+  EXPECT_THAT(listing_of("1/8", Preset::v0), HasSubstr("(preset v0)\n"));
+  EXPECT_THAT(listing_of("1/8", Preset::v0_1), HasSubstr("(preset v0.1)\n"));
+}
+
 TEST(Listing, OfUnrolledStepsIsALoop) {
   const Task& task = find_task({3, 34});
   const auto graph = build_graph(task, Preset::v0_1);
