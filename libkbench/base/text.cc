@@ -282,6 +282,7 @@ Rows wrapped(const Rows& rows, const std::vector<size_t>& widths) {
   Rows lines;
   for (const auto& row : rows) {
     const size_t first = lines.size();
+    lines.emplace_back(row.size());
     for (size_t i = 0; i < row.size(); ++i) {
       std::string_view rest = row[i];
       const size_t indent = i == 0 ? std::min(rest.find_first_not_of(' '), widths[0] / 2) + 2 : 0;

@@ -19,5 +19,35 @@ TEST(TextTable, RowsMayBeShortAndLinesEndWithoutBlanks) {
   EXPECT_EQ(text_table({}, Side::right), "");
 }
 
+TEST(TextTable, CellsTakeSeveralLinesWhereLinesWouldBeTooLong) {
+  const std::string name = "a name of very many words that goes on and on";
+  EXPECT_EQ(text_table({{"set", "n"}, {name, "10"}}, Side::right, 30),
+            "set                          n\n"
+            "a name of very many words   10\n"
+            "  that goes on and on\n");
+  EXPECT_EQ(text_table({{"set", "note"}, {"a", "this_is a longer note"}}, Side::left, 20),
+            "set  note\n"
+            "a    this_is a\n"
+            "     longer note\n");
+}
+
+TEST(TextTable, ColumnsThatDoNotFitStandInATableBelow) {
+  const std::string wide(12, 'x');
+  EXPECT_EQ(text_table({{"set", "first", "second"}, {"a", wide, wide}}, Side::left, 20),
+            "set  first\n"
+            "a    " +
+                wide +
+                "\n\n"
+                "set  second\n"
+                "a    " +
+                wide + "\n");
+}
+
+TEST(BrokenLines, GoOnIndentedAndLoseNothing) {
+  EXPECT_EQ(broken_lines("short\n\n  one two three four\n", 12),
+            "short\n\n  one two\n      three\n      four\n");
+  EXPECT_EQ(broken_lines("aaaaaaaaaaaaaaa", 10), "aaaaaaaaaa\n    aaaaa\n");
+}
+
 }  // namespace
 }  // namespace kbench
