@@ -18,6 +18,7 @@ void judge_all(std::vector<std::unique_ptr<Evaluator>> evaluators,
   std::exception_ptr failure;
   Pool pool(std::move(evaluators));
   std::vector<Pool::Job> jobs(questions.size());
+  if (!questions.empty()) progress.begin(questions.front().name);
   for (size_t i = 0; i < questions.size(); ++i) {
     jobs[i].question = std::move(questions[i].question);
     jobs[i].observer.on_stage = [&, i](const char* stage) {

@@ -3,11 +3,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "harness/frontends/program/terminal.h"
 #include "harness/frontends/program/text.h"
 #include "harness/measure/judge_protocol/protocol.h"
 #include "kbench/error.h"
+#include "libkbench/base/start_thread.h"
 
 namespace kbench::program {
 namespace {
@@ -23,15 +26,34 @@ std::string position(size_t done, size_t total) {
 }  // namespace
 
 Progress::Progress(std::FILE* stream, size_t total)
-    : stream_(stream), terminal_(isatty(fileno(stream)) == 1), total_(total) {}
+    : stream_(stream), terminal_(isatty(fileno(stream)) == 1), total_(total) {
+  if (!terminal_) return;
+  ticker_ = start_thread<std::jthread>([this](const std::stop_token& stop) { tick(stop); });
+}
+
+void Progress::tick(const std::stop_token& stop) {
+  std::unique_lock hold(mutex_);
+  while (!stop.stop_requested()) {
+    stopped_.wait_for(hold, stop, std::chrono::seconds(1), [] { return false; });
+    if (!hidden_) draw();
+  }
+}
 
 void Progress::begin(const std::string& name) {
+  const std::lock_guard hold(mutex_);
   current_ = shown(name);
   draw();
 }
 
 void Progress::begin(const std::string& name, std::string_view stage) {
-  begin(name + (stage == judge::kQueueStage ? "  waits for the device" : ""));
+  constexpr std::pair<std::string_view, const char*> kStages[] = {
+      {"load", "starts its process"},
+      {"compile", "compiles"},
+      {"warm-up", "prepares the task, and the values to hold it to"},
+      {"sample", "measures and checks"},
+      {judge::kQueueStage, "waits for the device"}};
+  const auto known = std::ranges::find(kStages, stage, [](const auto& each) { return each.first; });
+  begin(name + "  " + (known == std::end(kStages) ? std::string(stage) : known->second));
 }
 
 void Progress::finish(const std::string& name, const Result& result) {
@@ -44,6 +66,7 @@ void Progress::finish(const std::string& name, const Result& result) {
 }
 
 void Progress::finish(const std::string& name, const std::string& outcome) {
+  const std::lock_guard hold(mutex_);
   advance();
   if (terminal_) return;
   note(position(std::min(done_, total_), total_) + " " + shown(name) + "  " +
@@ -51,12 +74,14 @@ void Progress::finish(const std::string& name, const std::string& outcome) {
 }
 
 void Progress::advance() {
+  const std::lock_guard hold(mutex_);
   ++done_;
   current_.clear();
   draw();
 }
 
 void Progress::note(const std::string& line) {
+  const std::lock_guard hold(mutex_);
   hide();
   std::fprintf(stream_, "%s\n", line.c_str());
   std::fflush(stream_);
@@ -64,29 +89,31 @@ void Progress::note(const std::string& line) {
 }
 
 void Progress::warn(const std::string& line) {
+  const std::lock_guard hold(mutex_);
   hide();
   program::warn(line);
   draw();
 }
 
 void Progress::close() {
+  const std::lock_guard hold(mutex_);
   hide();
   total_ = 0;
 }
 
 void Progress::draw() {
-  if (!terminal_ || total_ == 0) return;
+  hidden_ = false;
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
+  if (!terminal_ || total_ == 0 || elapsed.count() < 1) return;
   constexpr size_t kBarWidth = 24;
   const size_t done = std::min(done_, total_);
   const size_t filled = kBarWidth * done / total_;
-  std::string line = position(done, total_) + " " + std::string(filled, '#') +
-                     std::string(kBarWidth - filled, '.');
-  if (done > 0 && done < total_) {
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
-    const double left = elapsed.count() / double(done) * double(total_ - done);
-    line += " " + format_seconds(left) + " left";
+  std::string line;
+  if (total_ > 1) {
+    line = position(done, total_) + " " + std::string(filled, '#') +
+           std::string(kBarWidth - filled, '.') + " ";
   }
-  line += "  " + current_;
+  line += format_seconds(elapsed.count()) + "  " + current_;
   const size_t width = terminal_width(stream_);
   if (line.size() >= width) {
     size_t end = width - 1;
@@ -99,6 +126,8 @@ void Progress::draw() {
 }
 
 void Progress::hide() {
+  const std::lock_guard hold(mutex_);
+  hidden_ = true;
   if (!drawn_) return;
   std::fputs("\r\033[K", stream_);
   std::fflush(stream_);
