@@ -7,6 +7,7 @@
 #include "harness/evaluate/diagnose/investigate.h"
 #include "harness/frontends/program/candidates.h"
 #include "harness/frontends/program/options.h"
+#include "harness/frontends/program/progress.h"
 #include "harness/frontends/program/verbs.h"
 #include "kbench/candidate.h"
 #include "kbench/error.h"
@@ -70,10 +71,17 @@ int run_diagnose(DiagnoseOptions& options) {
   question.dtype = dtype_for(candidate, options.size);
   if (options.size.preset != "auto") options.size.fixed_preset();
   client::JudgeClient judge("", options.device.device, options.device.validate);
-  Result result = judge.run({.question = question, .more = true});
+  Progress progress(stderr, 1);
+  progress.begin(named.name);
+  Result result =
+      judge.run({.question = question, .more = true},
+                {.on_stage = [&](const char* now) { progress.begin(named.name, now); }});
   result.candidate = named.name;
+  progress.begin(named.name + (result.correct() ? "  looks where its time goes"
+                                                : "  looks for what is wrong with it"));
   if (result.correct()) investigation.roofline = diagnose::roofline_of(options.device.device);
   const Evidence evidence = diagnose::investigate(judge, result, investigation);
+  progress.close();
   const Feedback told = feedback(result, candidate ? &*candidate : nullptr, evidence);
   if (options.json) {
     const json document = {{"result", json::parse(to_json(result))},
