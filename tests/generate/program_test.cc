@@ -98,7 +98,7 @@ TEST_F(QuickModelVerbs, AskJudgeRepairAndGoOn) {
   serve(learning_server());
   const Said first = generate("--samples 1 --attempts 3");
   EXPECT_EQ(first.code, 0) << first.err;
-  EXPECT_THAT(first.err, HasSubstr("level1/19 s1 a1 coder  wrong_values"));
+  EXPECT_THAT(first.err, HasSubstr("level1/19 s1 a1 coder  wrong_values  (Some elements are "));
   EXPECT_THAT(first.out, AllOf(HasSubstr("1 of 1 sample done; 2 attempts, 1 passed"),
                                HasSubstr("tokens 2k in, 400 out; cost 2.8")));
   EXPECT_EQ(server_->count(), 2u);

@@ -111,6 +111,21 @@ TEST_F(Evaluation, SaysWhatFailedAndWhyAndGoesOn) {
   EXPECT_THAT(said.out, HasSubstr("malformed.yaml:"));
   EXPECT_THAT(said.out, HasSubstr("unknown.yaml:2:"));
   EXPECT_THAT(said.out, HasSubstr("Not passed: 4"));
+  EXPECT_THAT(said.out, HasSubstr("\ncompile_error: The candidate's code does not compile, or "));
+}
+
+TEST_F(Evaluation, SaysOnATerminalAloneWhatIsWaitedFor) {
+  add_candidates({"1/19"});
+  const std::string measure = " --device cpu --preset smoke --other-sizes none";
+  for (const std::string verb : {"diagnose", "run", "run --compare mine/1_19.yaml"}) {
+    const std::string command = "\"$KBENCH\" " + verb + " mine/1_19.yaml" + measure;
+    write_file(folder_ / "waits.sh", command + " --min-samples 300\n");
+    const Said said =
+        run_in_shell("export KBENCH; script -qec 'sh waits.sh' /dev/null", folder_.path());
+    EXPECT_THAT(said.out, ::testing::ContainsRegex("[1-9]s  mine/1_19.yaml  measures and checks"));
+    EXPECT_THAT(run_in_shell(command + " --min-samples 4 --precision 0.9", folder_.path()).err,
+                Not(HasSubstr("measures and checks")));
+  }
 }
 
 TEST_F(Evaluation, TasksWithoutCandidatesAreOneLineASet) {

@@ -224,6 +224,14 @@ std::string format_tuning(const TunedKernel& tuned) {
 
 }  // namespace
 
+std::string format_meanings(const std::set<Verdict>& verdicts) {
+  std::string text;
+  for (const Verdict verdict : verdicts) {
+    text += std::string(name_of(verdict)) + ": " + std::string(explain(verdict)) + "\n";
+  }
+  return text;
+}
+
 std::string format_failures(std::span<const Result> results, std::span<const Result> unusable) {
   std::vector<const Result*> failed;
   std::map<std::string, std::vector<TaskId>> missing;
@@ -259,7 +267,9 @@ std::string format_failures(std::span<const Result> results, std::span<const Res
     text += "\n";
     append_diagnostics(text, *result, kDiagnosticsShown, "      ");
   }
-  return text;
+  std::set<Verdict> verdicts;
+  for (const Result* result : failed) verdicts.insert(result->verdict);
+  return text + format_meanings(verdicts);
 }
 
 std::string format_line(const Result& r, const std::string& candidate) {

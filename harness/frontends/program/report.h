@@ -1,6 +1,7 @@
 // Formats results, and their diagnostics, each once with the source line that it is about.
 #pragma once
 
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,6 +15,9 @@ namespace kbench::program {
 /// The failures: set, task, verdict, message, the first diagnostics; missing candidates are summed
 /// up in one line for each set. Empty if nothing failed.
 std::string format_failures(std::span<const Result> results, std::span<const Result> unusable);
+
+/// A line for each verdict, with what it means.
+std::string format_meanings(const std::set<Verdict>& verdicts);
 
 /// A line of one result: verdict, speedup, time, and `candidate`, its file.
 std::string format_line(const Result& result, const std::string& candidate);

@@ -84,8 +84,12 @@ void RunProgress::attempt(const Attempt& attempt, const generate::Status& status
   if (isatty(STDERR_FILENO) == 1) {
     bar_->begin(format_status(status) + "  " + name + " " + format_outcome(attempt));
   } else {
+    std::string meaning;
+    if (attempt.verdict && !attempt.correct() && explained_.insert(*attempt.verdict).second) {
+      meaning = "  (" + std::string(explain(*attempt.verdict)) + ")";
+    }
     bar_->note("[" + std::to_string(status.done) + "/" + std::to_string(status.chains) + "] " +
-               name + "  " + format_outcome(attempt));
+               name + "  " + format_outcome(attempt) + meaning);
   }
   // Said once, as beginners would not find the setting.
   if (attempt.outcome == Outcome::too_long && !std::exchange(said_too_long_, true)) {

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 
 #include "harness/evaluate/generate/run.h"
@@ -25,6 +26,7 @@ class RunProgress {
   std::mutex mutex_;
   std::unique_ptr<Progress> bar_;
   uint32_t done_ = 0;
+  std::set<Verdict> explained_;  ///< each is explained where it comes first
   bool said_too_long_ = false, said_truncated_ = false;
 };
 

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -222,6 +223,14 @@ std::string summary_of(const std::vector<Result>& results) {
   return text + "\n";
 }
 
+/// Those that are no success.
+std::set<Verdict> verdicts_of(const std::vector<Result>& results) {
+  std::set<Verdict> verdicts;
+  for (const Result& result : results) verdicts.insert(result.verdict);
+  for (const Verdict fine : {Verdict::passed, Verdict::compiles}) verdicts.erase(fine);
+  return verdicts;
+}
+
 /// Whether all passed, or compile where no more was asked, and reached the required speedup;
 /// reports those that did not.
 bool reach(const std::vector<Result>& results, const RunOptions& options) {
@@ -388,6 +397,7 @@ int run_run(RunOptions& options) {
       say(format_gain(*both));
     } else if (candidates.size() > 1) {
       say(summary_of(results));
+      if (options.quiet) say(format_meanings(verdicts_of(results)));
     }
     if (device.software() && std::ranges::any_of(results, &Result::correct)) {
       say(software_warning(device.name) + "\n");
