@@ -253,9 +253,8 @@ std::string suggestion(std::string_view wrong, const std::vector<std::string>& k
 
 namespace {
 
-/// Takes off the front of `text` what goes on a line of `width` bytes: up to a blank, or else '_'
-/// or
-/// '/', where there is one behind the blanks that it begins with.
+/// Takes off the front of `text` what goes on a line of `width` bytes. Lines end behind a blank, or
+/// else behind '_' or '/', where there is one that is not at the line's beginning.
 std::string_view take_line(std::string_view& text, size_t width) {
   size_t end = text.size();
   if (end > width) {
@@ -296,10 +295,11 @@ Rows wrapped(const Rows& rows, const std::vector<size_t>& widths) {
   return lines;
 }
 
-/// The first column of each row, and those from `begin` to `end`.
+/// The first column of each row, and those from `begin` to `end`; without rows that end before.
 Rows columns_of(const Rows& rows, size_t begin, size_t end) {
   Rows part;
   for (const auto& row : rows) {
+    if (begin > 1 && row.size() <= begin) continue;
     auto& cells = part.emplace_back(row.begin(), row.begin() + std::min<size_t>(row.size(), 1));
     for (size_t i = begin; i < std::min(end, row.size()); ++i) cells.push_back(row[i]);
   }

@@ -33,12 +33,12 @@ TEST(TextTable, CellsTakeSeveralLinesWhereLinesWouldBeTooLong) {
 
 TEST(TextTable, ColumnsThatDoNotFitStandInATableBelow) {
   const std::string wide(12, 'x');
-  EXPECT_EQ(text_table({{"set", "first", "second"}, {"a", wide, wide}}, Side::left, 20),
+  EXPECT_EQ(text_table({{"set", "first", "last"}, {"a", wide, wide}, {"b", "1"}}, Side::left, 20),
             "set  first\n"
             "a    " +
                 wide +
-                "\n\n"
-                "set  second\n"
+                "\nb    1\n\n"
+                "set  last\n"
                 "a    " +
                 wide + "\n");
 }

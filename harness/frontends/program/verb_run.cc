@@ -182,8 +182,8 @@ class Run {
     return format_result(result, name, options_.detail());
   }
   void keep(size_t i, Result result) {
-    const std::string &name = candidates_[i].name,
-                      &author = candidates_[i].question.candidate.author;
+    const std::string& name = candidates_[i].name;
+    const std::string& author = candidates_[i].question.candidate.author;
     if (!author.empty()) result.set = set_name(author);  // of all below a folder that was given
     // "candidate.yaml" alone does not tell which of several it is.
     if (result.candidate.empty() || candidates_.size() > 1) result.candidate = shown(name);
