@@ -144,9 +144,11 @@ TEST_F(RunnerSupplyTest, ARunnerThatIsHandedOnKeepsTheMemoryItHasImported) {
   EXPECT_EQ(build->runner().served(), 1);
   const std::vector<uint64_t> imported = build->runner().imported();
   EXPECT_EQ(imported.size(), 2u) << "inputs and outputs, once";
+  const pid_t runner = build->runner().id();
   supply_->put_back(std::move(build), true);
-  supply_->make_room();  // Ends it, as it holds memory.
-  EXPECT_EQ(judge(candidate("a3.yaml", "level1/19", "a"), true, 0) > 0, true);
+  supply_->make_room();
+  EXPECT_EQ(judge(candidate("a3.yaml", "level1/19", "a"), true, 2), runner)
+      << "it gives memory back, and goes on";
 }
 
 TEST_F(RunnerSupplyTest, RoomIsMadeOfWhatCandidatesToComeHaveImported) {
@@ -154,12 +156,12 @@ TEST_F(RunnerSupplyTest, RoomIsMadeOfWhatCandidatesToComeHaveImported) {
   const CandidateSource next = candidate("next.yaml", "level1/19");
   measured.next_files = {next};
   supply_->put_back(begin_trial(measured), false);
-  const auto next_after = [&](milliseconds wait, bool make_room) {
+  const auto next_after = [&](milliseconds wait, std::optional<uint64_t> make_room) {
     supply_->enter(Phase::preparing, measured);
     supply_->enter(Phase::running, measured);
     supply_->enter(Phase::sampling, measured);
     std::this_thread::sleep_for(wait);
-    if (make_room) supply_->make_room();
+    if (make_room) supply_->make_room(*make_room);
     const auto begun = supply_->take(request_of(next));
     return begun->well() && !begun->runner().imported().empty();
   };
@@ -167,10 +169,12 @@ TEST_F(RunnerSupplyTest, RoomIsMadeOfWhatCandidatesToComeHaveImported) {
   bool ready = false;
   for (int i = 0; i < 6 && !ready; ++i) {
     wait *= 2;
-    ready = next_after(wait, false);
+    ready = next_after(wait, std::nullopt);
   }
   ASSERT_TRUE(ready);
-  EXPECT_FALSE(next_after(2 * wait, true)) << "it still holds memory";
+  EXPECT_TRUE(next_after(2 * wait, 1)) << "what it holds is the present task's";
+  supply_->drop_baseline();
+  EXPECT_FALSE(next_after(2 * wait, kAllBytes)) << "it still holds memory";
 }
 
 TEST_F(RunnerSupplyTest, WithoutHandingOnEveryRunnerIsFresh) {

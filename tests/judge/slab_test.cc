@@ -127,6 +127,19 @@ TEST_F(SlabTest, MemoryThatNoSlabUsesStaysUntilItIsDropped) {
   EXPECT_LT(device().allocated_bytes(), before);
 }
 
+TEST_F(SlabTest, TheLargestIsDroppedFirstAndNoMoreThanIsAsked) {
+  constexpr uint64_t kSmall = 1 << 20, kLarge = 4 << 20;
+  uint64_t small = 0, large = 0;
+  {
+    const Slab one = slab(layout_of({kSmall}), SlabUse::given), other = slab(layout_of({kLarge}));
+    small = one.memory();
+    large = other.memory();
+  }
+  store_->drop_unused(kSmall);
+  EXPECT_FALSE(store_->holds(large));
+  EXPECT_TRUE(store_->holds(small));
+}
+
 TEST_F(SlabTest, WhatARunnerHasImportedIsNotSentAgain) {
   const Slab first = slab(layout_of({4096})), second = slab(layout_of({4096}), SlabUse::given);
   Attachment before;

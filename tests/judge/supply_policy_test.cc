@@ -15,9 +15,9 @@ using StepKind = Step::What;
 using enum WaitingRunner::State;
 
 std::string text_of(const Step& step) {
-  static constexpr const char* kNames[] = {"nothing",      "look_again",       "end_runner",
-                                           "start_runner", "start_baseline",   "begin_candidate",
-                                           "make_task",    "attach_candidate", "wait_for_device"};
+  static constexpr const char* kNames[] = {
+      "nothing",         "look_again",    "end_runner", "start_runner",     "start_baseline",
+      "begin_candidate", "make_baseline", "make_task",  "attach_candidate", "wait_for_device"};
   std::string text = kNames[static_cast<int>(step.what)];
   if (step.what == StepKind::start_runner && step.kind != RunnerKind::vulkan) {
     text += " for " + std::string(name_of(step.kind));
@@ -170,12 +170,29 @@ const Case kCases[] = {
        s.baselines_open = 1;
      },
      "nothing"},
-    {"TheNextTasksMemory",
+    {"TheNextTasksBaseline",
+     [](auto& s) {
+       s.coming = {{.begun = true}};
+       s.waiting = {{open}};
+       s.tasks_without_baseline = 1;
+       s.baselines_open = 1;
+     },
+     "make_baseline"},
+    {"AlsoWhileTheCandidateRuns",
+     [](auto& s) {
+       s.coming = {{.begun = true}};
+       s.waiting = {{open}};
+       s.tasks_without_baseline = 1;
+       s.baselines_open = 1;
+       s.memory_may_be_made = false;
+     },
+     "make_baseline"},
+    {"ThenItsMemory",
      [](auto& s) {
        s.coming = {{.begun = true}};
        s.waiting = {{open}};
        s.task_lacks_memory = true;
-       s.baselines_open = 1;
+       s.baselines_made = 1;
      },
      "make_task"},
     {"NotWhileTheCandidateRuns",
@@ -183,7 +200,7 @@ const Case kCases[] = {
        s.coming = {{.begun = true}};
        s.waiting = {{open}};
        s.task_lacks_memory = true;
-       s.baselines_open = 1;
+       s.baselines_made = 1;
        s.memory_may_be_made = false;
      },
      "look_again"},
@@ -192,7 +209,7 @@ const Case kCases[] = {
        s.coming = {{.begun = true}};
        s.waiting = {{open}};
        s.task_lacks_memory = true;
-       s.baselines_open = 1;
+       s.baselines_made = 1;
        s.runner_ending = true;
      },
      "look_again"},
@@ -200,15 +217,33 @@ const Case kCases[] = {
      [](auto& s) {
        s.coming = {{.begun = true}};
        s.waiting = {{open}};
-       s.task_lacks_memory = true;
+       s.tasks_without_baseline = 1;
        s.tasks_ready = 1;
      },
      "start_baseline"},
-    {"UntilSoManyTasksAreReady",
+    {"SeveralWhereTasksWaitForThem",
+     [](auto& s) {
+       s.coming = {{.begun = true}};
+       s.waiting = {{open}};
+       s.tasks_without_baseline = 2;
+       s.baselines_opening = 1;
+     },
+     "start_baseline"},
+    {"UntilSoManyAreMade",
+     [](auto& s) {
+       s.coming = {{.begun = true}};
+       s.waiting = {{open}};
+       s.tasks_without_baseline = 1;
+       s.baselines_made = s.most_baselines;
+       s.tasks_ready = s.most_tasks;
+     },
+     "nothing"},
+    {"NoMoreMemoryThanTheLimit",
      [](auto& s) {
        s.coming = {{.begun = true}};
        s.waiting = {{open}};
        s.task_lacks_memory = true;
+       s.baselines_made = 1;
        s.tasks_ready = s.most_tasks;
      },
      "nothing"},

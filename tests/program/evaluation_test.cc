@@ -7,8 +7,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -253,6 +255,41 @@ TEST_F(Evaluation, AFilterThatTakesNothingIsAMistake) {
   const Said said = evaluate({"--task", "1/19", "--benchmark_filter=nothing"});
   EXPECT_EQ(said.code, 2);
   EXPECT_EQ(count_lines(said.err), 1u) << said.err;
+}
+
+TEST_F(Evaluation, ATimelineHasARowForEachProcess) {
+  add_candidates({"1/19"});
+  const Said said = evaluate({"--task", "1/19", "--trace", folder_ / "trace.json"});
+  ASSERT_EQ(said.code, 0) << said.err;
+  EXPECT_THAT(said.out, ::testing::ContainsRegex("device busy [0-9]+% of the time"));
+  std::string text = read_file(folder_ / "trace.json");
+  ASSERT_TRUE(text.ends_with(",\n")) << "the list stays open, as the format permits";
+  text.replace(text.size() - 2, 2, "]");
+  std::set<std::string> rows, done;
+  double first = 1e300, last = 0, candidate = 0;
+  for (const json& event : json::parse(text)) {
+    const std::string name = event["name"];
+    if (event["ph"] == "M") {
+      const std::string row = event["args"]["name"];
+      rows.insert(row.substr(0, row.find(' ')));
+      continue;
+    }
+    done.insert(name);
+    const double start = event["ts"], took = event["dur"];
+    EXPECT_GE(took, 0) << name;
+    first = std::min(first, start);
+    last = std::max(last, start + took);
+    if (name.ends_with("1_19.yaml")) candidate = std::max(candidate, took);
+  }
+  for (const char* row : {"kbench", "judge", "runner", "baseline", "the"}) {
+    EXPECT_TRUE(rows.contains(row)) << row;
+  }
+  for (const char* what : {"open the device", "load", "compile", "import memory", "run", "sample",
+                           "warm_up", "work"}) {
+    EXPECT_TRUE(done.contains(what)) << what;
+  }
+  EXPECT_GT(candidate, 0);
+  EXPECT_LT(candidate, last - first) << "the device is opened before";
 }
 
 TEST_F(Evaluation, RunReportsACandidateInFull) {

@@ -16,6 +16,7 @@
 #include "harness/measure/trial/experiment.h"
 #include "kbench/candidate.h"
 #include "kbench/error.h"
+#include "libkbench/base/trace.h"
 #include "libkbench/scoring/result_fields.h"
 
 namespace kbench {
@@ -347,6 +348,7 @@ JudgeClient::Outcome JudgeClient::run_once(const judge::EvaluateRequest& request
 Result JudgeClient::run(const judge::EvaluateRequest& request, const Observer& observer,
                         judge::Findings* findings, const std::stop_token& stop) {
   const auto begin = std::chrono::steady_clock::now();
+  const trace::Span span(request.question.candidate.path);
   expect_wanted(stop);
   Outcome outcome;
   double queued_s = 0;

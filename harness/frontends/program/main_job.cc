@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -215,6 +216,23 @@ void report(const Job& job, const Shard& shard, const MainJobOptions& options, s
              human);
 }
 
+/// "; devices busy 38% of the time": with samples and their checks, the least that such a job
+/// takes. Empty where nothing was sampled.
+std::string busy_text(const Job& job, double seconds) {
+  double busy = 0;
+  for (const Evaluation& each : job.evaluations) {
+    if (each.done_before || !each.result) continue;
+    for (const char* stage : {"warm_up", "sample"}) {
+      const auto found = each.result->stage_s.find(stage);
+      if (found != each.result->stage_s.end()) busy += found->second;
+    }
+  }
+  const double share = busy / (seconds * static_cast<double>(job.devices.size()));
+  if (share == 0) return "";
+  return "; " + std::string(job.devices.size() == 1 ? "device" : "devices") + " busy " +
+         format_number(std::round(100 * share)) + "% of the time";
+}
+
 /// The exit code; if it is not 0, explained on standard error.
 int conclude(const Job& job, OutputFile& output) {
   int code = kDone;
@@ -301,8 +319,8 @@ int run_main_job(const MainJobOptions& options, std::vector<std::string> benchma
   report(job, shard, options, human);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   std::fprintf(
-      human, "\n%s in %s%s\n", counted(to_do, "evaluation").c_str(),
-      format_seconds(took.count()).c_str(),
+      human, "\n%s in %s%s%s\n", counted(to_do, "evaluation").c_str(),
+      format_seconds(took.count()).c_str(), busy_text(job, took.count()).c_str(),
       missing == 0 ? "" : ("; " + std::to_string(missing) + " without a candidate").c_str());
   const int code = conclude(job, output);
   benchmark_out.commit();

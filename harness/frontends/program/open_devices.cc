@@ -16,6 +16,7 @@
 #include "kbench/score.h"
 #include "libkbench/base/start_thread.h"
 #include "libkbench/base/text.h"
+#include "libkbench/base/trace.h"
 
 namespace kbench::program {
 namespace {
@@ -72,6 +73,7 @@ OpenDevices open_server(const DeviceOptions& options) {
 }  // namespace
 
 OpenDevices open_devices(const DeviceOptions& options, bool one_kind) {
+  if (!options.trace.empty()) trace::begin(options.trace, "kbench");
   if (!options.server.empty()) return open_server(options);
   OpenDevices opened;
   if (options.devices.empty()) {

@@ -221,6 +221,9 @@ void DeviceOptions::add_several_to(Command app) {
                   "Several devices, each with a judge of its own: all (of the GPUs), or a list by "
                   "commas of what --device takes")
       .excludes(app.option("--device"));
+  app.in_group("Output").add_option(
+      "--trace FILE", trace,
+      "A timeline of all that kbench's processes do, for ui.perfetto.dev or chrome://tracing");
 }
 
 void DeviceOptions::add_all_to(Command app) {

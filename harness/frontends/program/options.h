@@ -80,11 +80,12 @@ struct DeviceOptions {
   std::string devices;  ///< of --devices; empty: `device` alone
   std::string server;   ///< URL of --server; empty: this machine
   bool validate = false;
+  std::string trace;  ///< file of --trace; empty: none
 
   void add_to(Command app, bool with_validate = true);
-  /// Adds --devices too.
+  /// Adds --devices and --trace too.
   void add_several_to(Command app);
-  /// Adds --devices and --server too, whose token is KBENCH_TOKEN.
+  /// Adds --server too, whose token is KBENCH_TOKEN.
   void add_all_to(Command app);
   /// The chosen device; throws Error if there is none that kbench can use.
   vulkan::DeviceSnapshot choose() const;

@@ -54,9 +54,15 @@ std::string build_identity() {
   return any ? hash.hex() : "";
 }
 
-void BaselineProcess::prepare(const TaskAt& key, uint64_t seed) {
+/// Whatever the task stores, the truth is computed in float32.
+TaskAt BaselineProcess::truth_of(const TaskAt& key) {
   TaskAt truth = key;
-  truth.dtype = DType::f32;  // Whatever the task stores, the truth is computed in float32.
+  truth.dtype = DType::f32;
+  return truth;
+}
+
+void BaselineProcess::prepare(const TaskAt& key, uint64_t seed) {
+  const TaskAt truth = truth_of(key);
   if (told_ == truth) return;
   wait_prepared();
   runner::Prepare request{.at = truth,
@@ -86,9 +92,10 @@ void BaselineProcess::wait_prepared() {
   if (cache_ != nullptr && as_noted && told_->task.own.empty()) cache_->notes.add(told_->task);
 }
 
-void BaselineProcess::release_memory() {
+void BaselineProcess::release_memory(const SlabStore& store) {
+  if (!runner_.holds_dropped(store)) return;
   wait_prepared();
-  runner_.release_memory();
+  runner_.release_memory(store);
 }
 
 }  // namespace kbench::judge

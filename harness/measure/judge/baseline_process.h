@@ -1,6 +1,7 @@
 // The runner of the eager baseline: trusted, and kept from task to task.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -61,12 +62,18 @@ class BaselineProcess {
   /// Tells it to make the task's baseline, unless it was told so last. Does not wait. `seed`: of
   /// the inputs on which the baseline is compared with the reference.
   void prepare(const TaskAt& key, uint64_t seed);
+  /// Whether it was told so last; where it was not, prepare() may have to wait for the other task.
+  bool prepared_for(const TaskAt& key) const { return told_ == truth_of(key); }
+  /// Whether prepare() is done, without waiting.
+  bool is_prepared() { return !pending_ || runner_.answers_within(std::chrono::milliseconds(0)); }
   /// Waits until prepare() is done; returns at once if it is.
   void wait_prepared();
-  /// Waits until it has given back the memory it has imported.
-  void release_memory();
+  /// Waits until it has given back the memory that the store holds no more.
+  void release_memory(const SlabStore& store);
 
  private:
+  static TaskAt truth_of(const TaskAt& key);
+
   RunnerProcess runner_;
   std::optional<TaskAt> told_;
   BaselineCache* cache_ = nullptr;

@@ -164,8 +164,13 @@ void CandidateBuild::attach(const TaskMemory& task_memory) {
 }
 
 void CandidateBuild::release_memory() {
+  if (runner_->holds_dropped(store_)) attached_ = 0;
+  runner_->release_memory(store_);
+}
+
+void CandidateBuild::begin_release() {
   attached_ = 0;
-  runner_->release_memory();
+  runner_->begin_release(store_);
 }
 
 bool CandidateBuild::loaded(runner::Refused& refused, const std::function<void()>& before_build) {

@@ -95,8 +95,10 @@ class CandidateBuild {
   bool attached_to(const TaskMemory& task_memory) const {
     return attached_ == task_memory.serial();
   }
-  /// Waits until the runner has given back all memory that it has imported.
+  /// Waits until the runner has given back what the store holds no more.
   void release_memory();
+  /// The same without waiting; a runner that compiles does it then.
+  void begin_release();
 
   /// It was begun and has not failed so far: key() and graph() are valid.
   bool well() const { return graph_ && !refused_ && !failure_ && !error_; }

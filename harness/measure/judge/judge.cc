@@ -38,6 +38,7 @@
 #include "kbench/error.h"
 #include "kbench/result.h"
 #include "kbench/task_file.h"
+#include "libkbench/base/trace.h"
 
 namespace kbench::judge {
 namespace {
@@ -345,6 +346,7 @@ Result Judge::judge(const EvaluateRequest& request, const Requests::Received& re
                     bool& device_gone) {
   const std::stop_token& cancelled = received.cancelled;
   const auto start = std::chrono::steady_clock::now();
+  const trace::Span span(request.question.candidate.path);
   const LockRelease release_lock{*lock_};
   further_sizes_.retire();  // Of a request that ended by an error.
   process::Deadline total(request.question.limits.total_seconds);
@@ -369,9 +371,12 @@ Result Judge::judge(const EvaluateRequest& request, const Requests::Received& re
 [[noreturn]] void serve(const vulkan::OpenOptions& open) {
   constexpr std::chrono::milliseconds kMoment(5);
   constexpr int kDeviceGone = 4;
+  trace::join("judge");
+  const auto start = trace::Clock::now();
   auto python = std::make_shared<runner::PythonServer>();  // While there is one thread.
   Requests requests;
   Judge judge(open, std::move(python));
+  trace::add("open the device", start, trace::Clock::now());
   answer("hello", to_json(judge.snapshot()));
   for (;;) {
     const Requests::Received received = requests.next();

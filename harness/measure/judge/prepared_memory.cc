@@ -51,9 +51,11 @@ bool PreparedTrial::task_fits() {
     return needed <= available;
   };
   if (enough()) return true;
-  context_.supply.make_room();
-  context_.supply.wait_for_memory(needed);
-  if (enough()) return true;
+  for (const uint64_t bytes : {needed - available, kAllBytes}) {
+    context_.supply.make_room(bytes);
+    context_.supply.wait_for_memory(needed);
+    if (enough()) return true;
+  }
   return report_.refuse(Verdict::does_not_fit, "the task needs " + trial::gigabytes(needed) +
                                                    " of device memory, " + snapshot.name + " has " +
                                                    trial::gigabytes(available) +
@@ -112,6 +114,8 @@ void PreparedTrial::with_room(uint64_t bytes, const std::function<void()>& make)
   const auto start = std::chrono::steady_clock::now();
   const std::chrono::seconds most(software() ? 0 : 5);
   make_room(bytes);
+  if (!fails()) return;
+  give_back(kAllBytes);
   while (std::chrono::steady_clock::now() - start < most) {
     if (!fails()) return;
     std::this_thread::sleep_for(kLookEvery);
@@ -119,14 +123,17 @@ void PreparedTrial::with_room(uint64_t bytes, const std::function<void()>& make)
   make();
 }
 
-void PreparedTrial::give_back() {
-  context_.supply.make_room();
+void PreparedTrial::give_back(uint64_t bytes) {
+  context_.supply.make_room(bytes);
   build_.release_memory();
   context_.opponents.release_memory();
 }
 
 uint64_t PreparedTrial::make_room(uint64_t bytes) {
-  give_back();
+  give_back(bytes);
+  const uint64_t free = context_.supply.wait_for_memory(bytes);
+  if (free >= bytes) return free;
+  give_back(kAllBytes);
   return context_.supply.wait_for_memory(bytes);
 }
 
@@ -138,7 +145,10 @@ void PreparedTrial::leave_room_for_torch() {
   constexpr uint64_t kContext = uint64_t{1} << 30;
   const uint64_t own =
       trial::required_bytes(build_.graph(), context_.device.snapshot()) + memory_.slab_bytes();
-  if (context_.device.available_bytes() < processes * (own + kContext)) give_back();
+  const uint64_t needed = processes * (own + kContext);
+  if (const uint64_t free = context_.device.available_bytes(); free < needed) {
+    give_back(needed - free);
+  }
 }
 
 void PreparedTrial::allocate() {

@@ -134,9 +134,9 @@ class PreparedTrial {
   bool has_task_memory() const;
   bool task_fits();
   bool fits();
-  /// Gives back what neither the task nor the candidate needs.
-  void give_back();
-  /// The same, and waits until so much is free. Returns what is.
+  /// Gives back so much of what neither the task nor the candidate needs.
+  void give_back(uint64_t bytes);
+  /// The same, and all of it if need be; waits until so much is free. Returns what is.
   uint64_t make_room(uint64_t bytes);
   void with_room(uint64_t bytes, const std::function<void()>& make);
   void leave_room_for_torch();

@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -100,6 +101,7 @@ bool RunnerProcess::opens_within(std::chrono::milliseconds wait, const std::stri
     fail(RunnerFailure::Kind::malformed, e.message());
   }
   if (frame) {
+    trace_answer(frame->kind);
     ready(*frame, device_uuid);
   } else if (channel_.ended() || process_->poll().ended) {
     fail_ended();
@@ -127,14 +129,21 @@ void RunnerProcess::attach(const Attachment& attachment) {
   imported_ = attachment.memories();
 }
 
-void RunnerProcess::release_memory() {
-  if (imported_.empty()) return;
-  Attachment nothing;
-  nothing.message.more = true;  // What follows is not a second part to what was imported before.
-  attach(nothing);
-  nothing.message.more = false;
-  attach(nothing);
-  receive<runner::Attached>(kAttachSeconds);
+bool RunnerProcess::holds_dropped(const SlabStore& store) const {
+  return std::ranges::any_of(imported_, [&](uint64_t id) { return !store.holds(id); });
+}
+
+void RunnerProcess::begin_release(const SlabStore& store) {
+  Attachment kept(imported_, store);
+  kept.message.more = true;  // What follows is not a second part to what was imported before.
+  attach(kept);
+}
+
+void RunnerProcess::release_memory(const SlabStore& store, double seconds) {
+  if (!holds_dropped(store)) return;
+  begin_release(store);
+  attach(Attachment::second_part(imported_));
+  receive<runner::Attached>(seconds);
 }
 
 void RunnerProcess::hand_on(const std::string& author) {
@@ -232,11 +241,31 @@ void RunnerProcess::send(uint32_t kind, const std::string& payload,
                          std::span<const UniqueFd> descriptors) {
   std::vector<int> list;
   for (const UniqueFd& each : descriptors) list.push_back(each.get());
+  sent_ = trace::Clock::now();
   try {
     channel_.send(kind, payload, list);
   } catch (const Error&) {
     fail_as_said();
   }
+}
+
+/// What the runner did since it was asked.
+void RunnerProcess::trace_answer(uint32_t kind) const {
+  if (!trace::on()) return;
+  using runner::MessageKind;
+  static const std::map<MessageKind, const char*> kDone = {{MessageKind::opened, "open the device"},
+                                                           {MessageKind::loaded, "load"},
+                                                           {MessageKind::built, "compile"},
+                                                           {MessageKind::attached, "import memory"},
+                                                           {MessageKind::ran, "run"},
+                                                           {MessageKind::profiled, "profile"},
+                                                           {MessageKind::forgotten, "forget"},
+                                                           {MessageKind::refused, "refuse"}};
+  const auto done = kDone.find(static_cast<MessageKind>(kind));
+  if (done == kDone.end()) return;
+  const std::string what = kind_ == runner::RunnerKind::eager ? "baseline " : "runner ";
+  trace::add(done->second, sent_, trace::Clock::now(),
+             {process_->id(), what + std::to_string(process_->id())});
 }
 
 /// What comes within a moment, if anything does.
@@ -279,7 +308,10 @@ process::Frame RunnerProcess::receive_frame(double seconds) {
       bring_file(*frame);
       continue;
     }
-    if (frame) return *std::move(frame);
+    if (frame) {
+      trace_answer(frame->kind);
+      return *std::move(frame);
+    }
     if (others_.stop_requested() && std::chrono::steady_clock::now() - start > kPatience) {
       throw StillCompiling();
     }

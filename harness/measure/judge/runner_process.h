@@ -21,6 +21,7 @@
 #include "harness/measure/runner/write_fault.h"
 #include "kbench/error.h"
 #include "kbench/verdict.h"
+#include "libkbench/base/trace.h"
 
 namespace kbench::judge {
 
@@ -123,8 +124,12 @@ class RunnerProcess {
 
   /// Sends the message and notes what the runner has imported then.
   void attach(const Attachment& attachment);
-  /// Waits until it has given back all that it has imported, if anything.
-  void release_memory();
+  /// Whether it has imported what the store holds no more.
+  bool holds_dropped(const SlabStore& store) const;
+  /// Tells it to give that back, and does not wait.
+  void begin_release(const SlabStore& store);
+  /// Waits until it has given that back, if anything.
+  void release_memory(const SlabStore& store, double seconds = kAttachSeconds);
   /// SlabStore::Memory::id of all that it has imported, in its order.
   const std::vector<uint64_t>& imported() const { return imported_; }
 
@@ -174,6 +179,7 @@ class RunnerProcess {
   void send(uint32_t kind, const std::string& payload, std::span<const UniqueFd> descriptors);
   process::Frame receive_frame(double seconds);
   std::optional<process::Frame> next_frame();
+  void trace_answer(uint32_t kind) const;
   bool holds_too_much() const;
   void bring_file(const process::Frame& frame);
   bool is_ready() const { return idle_bytes_ >= 0 && !forgets_; }
@@ -210,6 +216,7 @@ class RunnerProcess {
   std::stop_token others_;
   std::optional<process::Frame> early_;  ///< received by answers_within()
   Files files_;
+  trace::Clock::time_point sent_;  ///< when it was asked last
   std::string lock_;
   int64_t idle_bytes_ = -1;
   bool told_to_open_ = false;

@@ -5,6 +5,7 @@
 
 #include "harness/measure/trial/slab_layout.h"
 #include "libkbench/base/start_thread.h"
+#include "libkbench/base/trace.h"
 
 namespace kbench::judge {
 namespace {
@@ -16,8 +17,9 @@ using std::chrono::milliseconds;
 /// begun and one task made ahead for each so many bytes of the device's memory. Making a task takes
 /// as long as some trials.
 constexpr uint64_t kBytesARunner = uint64_t{20} << 30, kBytesACandidate = uint64_t{10} << 30,
-                   kBytesATask = uint64_t{20} << 30;
-constexpr size_t kFewest = 2, kMostRunners = 6, kMostBegun = kMostFilesAhead, kMostTasks = 6;
+                   kBytesATask = uint64_t{20} << 30, kBytesABaseline = uint64_t{10} << 30;
+constexpr size_t kFewest = 2, kMostRunners = 6, kMostBegun = kMostFilesAhead, kMostTasks = 6,
+                 kMostBaselines = 6;
 /// Candidates that one runner serves, and what it may grow by meanwhile.
 constexpr int kCandidatesARunner = 64;
 constexpr int64_t kMostGrownBytes = int64_t{512} << 20;
@@ -29,6 +31,28 @@ constexpr milliseconds kLook(5);
 /// One part in so many of a device's memory is left to candidates and drivers when task memory is
 /// made ahead.
 constexpr uint64_t kReserve = 8;
+
+/// What a step makes, for a timeline; null for one that waits.
+const char* name_of(Step::What what) {
+  switch (what) {
+    case Step::What::end_runner:
+      return "end a runner";
+    case Step::What::start_runner:
+      return "start a runner";
+    case Step::What::start_baseline:
+      return "start a baseline process";
+    case Step::What::begin_candidate:
+      return "begin a candidate";
+    case Step::What::make_baseline:
+      return "make a baseline";
+    case Step::What::make_task:
+      return "make a task";
+    case Step::What::attach_candidate:
+      return "attach a candidate";
+    default:
+      return nullptr;
+  }
+}
 
 size_t one_for_each(uint64_t bytes, const vulkan::DeviceSnapshot& device, size_t most) {
   return std::clamp<size_t>(device.device_local_bytes / bytes, kFewest, most);
@@ -254,9 +278,13 @@ size_t RunnerSupply::most_tasks() const {
   return one_for_each(kBytesATask, device_->snapshot(), kMostTasks);
 }
 
+size_t RunnerSupply::most_baselines() const {
+  return one_for_each(kBytesABaseline, device_->snapshot(), kMostBaselines);
+}
+
 /// The baseline process will serve another task.
 void RunnerSupply::leave(ReadyTask old) {
-  if (!old.baseline || spares_.size() + ahead_.size() >= most_tasks()) return;
+  if (!old.baseline || spares_.size() + ahead_.size() >= most_tasks() + most_baselines()) return;
   try {
     if (old.memory) old.memory->wait_baseline(*old.baseline);
     spares_.push_back(std::move(old.baseline));
@@ -268,45 +296,56 @@ void RunnerSupply::make_task(const CandidateBuild& build) {
   pause();
   if (task_.memory) task_.memory->wait_baseline(*task_.baseline);
   task_.memory.reset();
+  if (const Spare made = spare_for(build.key()); made != spares_.end()) {
+    std::swap(task_.baseline, *made);
+    task_.baseline->runner().spare_processors(false);
+  }
   task_.memory =
       std::make_unique<TaskMemory>(*device_, *store_, *task_.baseline, build.key(), secret_.next());
 }
 
-void RunnerSupply::make_room() {
+void RunnerSupply::make_room(uint64_t bytes) {
   pause();
   while (!ahead_.empty()) {
     leave(std::move(ahead_.front()));
     ahead_.pop_front();
   }
-  store_->drop_unused();
-  if (task_.memory) {
+  store_->drop_unused(bytes);
+  if (task_.memory && task_.baseline->runner().holds_dropped(*store_)) {
     task_.memory->import_again(*store_, *task_.baseline);
   } else if (task_.baseline) {
-    task_.baseline->release_memory();
+    task_.baseline->release_memory(*store_);
   }
-  std::erase_if(spares_, [](const auto& spare) {
+  const auto fails = [](const auto& release) {
     try {
-      spare->release_memory();
+      release();
       return false;
     } catch (const RunnerFailure&) {
       return true;
     }
-  });
+  };
+  std::erase_if(spares_,
+                [&](const auto& spare) { return fails([&] { spare->release_memory(*store_); }); });
+  // A candidate's code has run in these: they are not waited for longer than unmapping takes.
+  constexpr double kSeconds = 5;
   for (auto& each : waiting_) {
-    if (!each->imported().empty()) end(std::exchange(each, nullptr));
+    const bool failed = each->holds_dropped(*store_) && fails([&] {
+                          each->wait_open(uuid());
+                          each->release_memory(*store_, kSeconds);
+                        });
+    if (failed) end(std::exchange(each, nullptr));
   }
   std::erase(waiting_, nullptr);
-  std::erase_if(begun_, [&](const auto& each) {  // They are begun anew.
-    const bool holds = !each->runner().imported().empty();
-    if (holds) end(each->release());
-    return holds;
-  });
-  std::erase_if(parked_, [&](const Parked& each) {
-    const bool holds = !each.build->runner().imported().empty();
-    if (holds) end(each.build->release());
-    return holds;
-  });
+  const auto ends = [&](CandidateBuild& build) {
+    if (!build.runner().holds_dropped(*store_)) return false;
+    if (bytes != kAllBytes && !fails([&] { build.begin_release(); })) return false;
+    end(build.release());  // It is begun anew.
+    return true;
+  };
+  std::erase_if(begun_, [&](const auto& each) { return ends(*each); });
+  std::erase_if(parked_, [&](const Parked& each) { return ends(*each.build); });
   end_stopped();
+  if (bytes != kAllBytes) return;
   for (const auto& each : ending_) each->wait_end();
   ending_.clear();
 }
@@ -459,10 +498,24 @@ SupplyState RunnerSupply::state() {
   ++state.working[measured_author_];
   state.begun = begun_.size();
   state.needs_baseline = !now_.question.check;
+  std::vector<TaskAt> without_baseline;
+  for (const auto& each : begun_) {
+    if (now_.question.check || !lacks_memory(*each) || spare_for(each->key()) != spares_.end() ||
+        std::ranges::count(without_baseline, each->key()) > 0) {
+      continue;
+    }
+    without_baseline.push_back(each->key());
+  }
+  state.tasks_without_baseline = without_baseline.size();
   state.task_lacks_memory = !now_.question.check && first_without_memory() != nullptr;
   state.candidate_lacks_memory = first_unattached() != nullptr;
   for (const auto& each : spares_) {
-    ++(is_open(each->runner(), milliseconds(0)) ? state.baselines_open : state.baselines_opening);
+    if (!is_for_none(*each)) {
+      ++state.baselines_made;
+    } else {
+      const bool open = is_open(each->runner(), milliseconds(0)) && each->is_prepared();
+      ++(open ? state.baselines_open : state.baselines_opening);
+    }
   }
   state.tasks_ready = ahead_.size();
   state.runner_to_end = stopped_ != nullptr;
@@ -470,6 +523,7 @@ SupplyState RunnerSupply::state() {
   state.runner_ending = !ending_.empty();
   state.most_fresh = one_for_each(kBytesARunner, device_->snapshot(), kMostRunners);
   state.most_tasks = most_tasks();
+  state.most_baselines = most_baselines();
   state.most_begun = one_for_each(kBytesACandidate, device_->snapshot(), kMostBegun);
   return state;
 }
@@ -478,6 +532,8 @@ SupplyState RunnerSupply::state() {
 /// to do.
 bool RunnerSupply::do_step() {
   const Step step = next_step(state());
+  std::optional<trace::Span> span;
+  if (const char* what = name_of(step.what); what != nullptr) span.emplace(what);
   switch (step.what) {
     case Step::What::nothing:
       return false;
@@ -495,6 +551,9 @@ bool RunnerSupply::do_step() {
       break;
     case Step::What::begin_candidate:
       begin_candidate(coming_.at(step.candidate), step.runner);
+      break;
+    case Step::What::make_baseline:
+      make_baseline_ahead();
       break;
     case Step::What::make_task:
       make_task_ahead();
@@ -538,10 +597,34 @@ const TaskMemory* RunnerSupply::memory_for(const TaskAt& key) const {
   return found == ahead_.end() ? nullptr : found->memory.get();
 }
 
-/// Of the candidates begun, the first whose task has no memory.
+bool RunnerSupply::lacks_memory(const CandidateBuild& build) const {
+  return build.well() && memory_for(build.key()) == nullptr;
+}
+
+RunnerSupply::Spare RunnerSupply::spare_for(const TaskAt& key) {
+  return std::ranges::find_if(spares_, [&](const auto& each) { return each->prepared_for(key); });
+}
+
+/// Whether no candidate that was begun waits for the task that it makes or has made.
+bool RunnerSupply::is_for_none(const BaselineProcess& spare) const {
+  return std::ranges::none_of(begun_, [&](const auto& each) {
+    return lacks_memory(*each) && spare.prepared_for(each->key());
+  });
+}
+
+/// Of the candidates begun, the first whose task has neither baseline nor memory.
+CandidateBuild* RunnerSupply::first_without_baseline() {
+  const auto found = std::ranges::find_if(begun_, [&](const auto& each) {
+    return lacks_memory(*each) && spare_for(each->key()) == spares_.end();
+  });
+  return found == begun_.end() ? nullptr : found->get();
+}
+
+/// Of the candidates begun, the first whose task has a baseline, and no memory.
 CandidateBuild* RunnerSupply::first_without_memory() {
   const auto found = std::ranges::find_if(begun_, [&](const auto& each) {
-    return each->well() && memory_for(each->key()) == nullptr && does_not_fit_ != each->key();
+    return lacks_memory(*each) && does_not_fit_ != each->key() &&
+           spare_for(each->key()) != spares_.end();
   });
   return found == begun_.end() ? nullptr : found->get();
 }
@@ -565,6 +648,21 @@ void RunnerSupply::attach_one() {
   }
 }
 
+/// Does not wait for it.
+void RunnerSupply::make_baseline_ahead() {
+  const TaskAt& key = first_without_baseline()->key();
+  const Spare open = std::ranges::find_if(spares_, [&](const auto& each) {
+    return is_for_none(*each) && is_open(each->runner(), milliseconds(0)) && each->is_prepared();
+  });
+  (*open)->runner().spare_processors(true);  // The judge's clock needs some.
+  try {
+    (*open)->prepare(key, secret_.next());
+  } catch (const RunnerFailure&) {
+    spares_.erase(open);
+    throw;
+  }
+}
+
 void RunnerSupply::make_task_ahead() {
   const CandidateBuild& build = *first_without_memory();
   const vulkan::DeviceSnapshot& snapshot = device_->snapshot();
@@ -578,11 +676,9 @@ void RunnerSupply::make_task_ahead() {
     does_not_fit_ = build.key();  // Beside what others hold; the trial makes room.
     return;
   }
-  const auto open = std::ranges::find_if(
-      spares_, [&](const auto& each) { return is_open(each->runner(), milliseconds(0)); });
-  ReadyTask ready{nullptr, std::move(*open)};
-  spares_.erase(open);
-  ready.baseline->runner().spare_processors(true);  // The judge's clock needs some.
+  const Spare made = spare_for(build.key());
+  ReadyTask ready{nullptr, std::move(*made)};
+  spares_.erase(made);
   try {
     ready.memory = std::make_unique<TaskMemory>(*device_, *store_, *ready.baseline, build.key(),
                                                 secret_.next());

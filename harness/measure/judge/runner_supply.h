@@ -74,9 +74,11 @@ class RunnerSupply {
   /// The same where it was not. Throws RunnerFailure if the baseline process fails, and Error
   /// (kOutOfMemory) if the task does not fit beside what is there: see make_room().
   void make_task(const CandidateBuild& build);
-  /// Gives back all memory that the present task does not need. The present candidate's runner may
-  /// hold some of it, too: CandidateBuild::release_memory().
-  void make_room();
+  /// Gives back memory that the present task does not need, so much at least if there is: what it
+  /// is mapped in costs time, here and when it is made again. Candidates that are compiled ahead
+  /// stay; where `bytes` is kAllBytes, those that hold memory are begun anew. The present
+  /// candidate's runner may hold some of it, too: CandidateBuild::release_memory().
+  void make_room(uint64_t bytes = kAllBytes);
   /// Then waits until so much is free: drivers take back what ended processes held some seconds
   /// after they have ended. Returns what is free.
   uint64_t wait_for_memory(uint64_t bytes);
@@ -113,6 +115,7 @@ class RunnerSupply {
   void start_runner(runner::RunnerKind kind);
   void top_up(size_t runners, runner::RunnerKind kind);
   void begin_candidate(const EvaluateRequest& request, size_t runner);
+  void make_baseline_ahead();
   void make_task_ahead();
   void attach_one();
   void end_stopped();
@@ -120,12 +123,18 @@ class RunnerSupply {
   void wait_for_device();
   void leave(ReadyTask old);
   size_t most_tasks() const;
+  size_t most_baselines() const;
   std::unique_ptr<RunnerProcess> take_runner(size_t index);
   std::unique_ptr<RunnerProcess> take_runner_for(const EvaluateRequest& request, bool fresh);
   std::unique_ptr<CandidateBuild> take_parked(const EvaluateRequest& request);
   std::unique_ptr<CandidateBuild> new_build(std::unique_ptr<RunnerProcess> runner,
                                             const EvaluateRequest& request);
   std::unique_ptr<BaselineProcess> new_baseline();
+  using Spare = std::vector<std::unique_ptr<BaselineProcess>>::iterator;
+  Spare spare_for(const TaskAt& key);
+  bool is_for_none(const BaselineProcess& spare) const;
+  bool lacks_memory(const CandidateBuild& build) const;
+  CandidateBuild* first_without_baseline();
   CandidateBuild* first_without_memory();
   CandidateBuild* first_unattached();
   const TaskMemory* memory_for(const TaskAt& key) const;
@@ -141,10 +150,11 @@ class RunnerSupply {
   bool alone_ = false;  ///< stand_alone()
   trial::SecretStream secret_{std::nullopt};
   NeedsHistory history_;
-  ReadyTask task_;                                        ///< the present one
-  std::deque<ReadyTask> ahead_;                           ///< of tasks that follow
-  std::vector<std::unique_ptr<BaselineProcess>> spares_;  ///< without a task
-  std::vector<std::unique_ptr<RunnerProcess>> waiting_;   ///< for a candidate
+  ReadyTask task_;               ///< the present one
+  std::deque<ReadyTask> ahead_;  ///< of tasks that follow
+  /// Without a task's memory; some make the baseline of a task that follows.
+  std::vector<std::unique_ptr<BaselineProcess>> spares_;
+  std::vector<std::unique_ptr<RunnerProcess>> waiting_;  ///< for a candidate
   std::deque<std::unique_ptr<CandidateBuild>>
       begun_;  ///< compiling or compiled, in the order of coming_
   std::vector<Parked> parked_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <functional>
 #include <utility>
 
 namespace kbench::judge {
@@ -50,8 +51,10 @@ std::shared_ptr<SlabStore::Memory> SlabStore::get(SlabUse use, uint64_t bytes) {
   for (const Kept& each : kept_) kept += each.memory->buffer.size();
   const uint64_t available = device_.available_bytes(), most = snapshot.device_local_bytes / 4 * 3;
   if (snapshot.software() || kept + size > most || size > available / 2) {
-    std::erase_if(kept_, unused);
     size = bytes;
+    const uint64_t above = kept + size > most ? kept + size - most : 0;
+    const uint64_t lacking = size > available / 2 ? 2 * size - available : 0;
+    drop(snapshot.software() ? kAllBytes : std::max(above, lacking));
   }
   auto memory = std::make_shared<Memory>();
   memory->buffer = device_.allocate_shared(size);
@@ -79,9 +82,20 @@ uint64_t SlabStore::unused_bytes() const {
   return bytes;
 }
 
-void SlabStore::drop_unused() {
+void SlabStore::drop_unused(uint64_t bytes) {
   const std::lock_guard lock(mutex_);
-  std::erase_if(kept_, unused);
+  drop(bytes);
+}
+
+void SlabStore::drop(uint64_t bytes) {
+  std::ranges::stable_sort(kept_, std::greater<>(),
+                           [](const Kept& each) { return each.memory->buffer.size(); });
+  uint64_t dropped = 0;
+  std::erase_if(kept_, [&](const Kept& each) {
+    if (!unused(each) || dropped >= bytes) return false;
+    dropped += each.memory->buffer.size();
+    return true;
+  });
 }
 
 Slab::Slab(SlabStore& store, trial::SlabLayout layout, SlabUse use) : layout_(std::move(layout)) {

@@ -18,6 +18,9 @@ namespace kbench::judge {
 
 /// What lies in a slab. Everything beside a candidate's tensors is redzone, which every sample
 /// writes and reads; the baseline's slabs are in no candidate's reach.
+/// All that can be given back.
+inline constexpr uint64_t kAllBytes = ~uint64_t{0};
+
 enum class SlabUse { given, outputs, temporaries, wide, truth, intermediates, opponent };
 
 /// Shared memory that stays allocated from task to task, so that each runner imports it once in its
@@ -37,16 +40,17 @@ class SlabStore {
   /// Whether more tasks will follow, for which memory is made with room to spare.
   void expect_more(bool more) { spare_ = more; }
   /// Memory of at least so many bytes: what is there if it is not much too large, else new memory,
-  /// on a GPU with room to spare while that is plenty. What no slab uses is given back first on a
-  /// software device, whose memory is the host's, and where three quarters of a GPU's would be
-  /// kept. Throws kOutOfMemory.
+  /// on a GPU with room to spare while that is plenty. What no slab uses is given back first: all
+  /// of it on a software device, whose memory is the host's; on a GPU as much as keeps a quarter of
+  /// its memory free. Throws kOutOfMemory.
   std::shared_ptr<Memory> get(SlabUse use, uint64_t bytes);
   /// Whether memory of that id is still there.
   bool holds(uint64_t id) const;
   uint64_t bytes() const;         ///< of all memory here
   uint64_t unused_bytes() const;  ///< of what no slab uses at present
-  /// Gives back what no slab uses. Runners that have imported it hold it until their next Attach.
-  void drop_unused();
+  /// Gives back memory that no slab uses, the largest first, until that is so much. Runners that
+  /// have imported it hold it until their next Attach.
+  void drop_unused(uint64_t bytes = kAllBytes);
 
  private:
   struct Kept {
@@ -54,6 +58,7 @@ class SlabStore {
     std::shared_ptr<Memory> memory;
   };
   static bool unused(const Kept& kept) { return kept.memory.use_count() == 1; }
+  void drop(uint64_t bytes);
   std::shared_ptr<Memory> find(SlabUse use, uint64_t bytes) const;
 
   vulkan::Device& device_;

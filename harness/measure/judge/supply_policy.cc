@@ -71,12 +71,15 @@ std::optional<Step> start_runner(const SupplyState& state) {
   return Step{.what = Step::What::start_runner, .kind = lacks.rbegin()->first};
 }
 
-/// One spare, another if that is not enough.
+/// One process is always ready; more where tasks wait for one.
 bool wants_baseline(const SupplyState& state) {
-  const size_t spares = state.baselines_open + state.baselines_opening;
-  if (!state.needs_baseline || state.coming.empty() || spares > 0) return false;
-  return state.tasks_ready == 0 ||
-         (state.tasks_ready < state.most_tasks && state.task_lacks_memory);
+  constexpr size_t kAtOnce = 3;
+  if (!state.needs_baseline || state.coming.empty()) return false;
+  const size_t free = state.baselines_open + state.baselines_opening;
+  const size_t ahead = state.baselines_made + state.tasks_ready;
+  if (free + ahead == 0) return true;
+  return free < std::min(state.tasks_without_baseline, kAtOnce) &&
+         free + ahead < state.most_tasks + state.most_baselines;
 }
 
 std::optional<Step> begin_candidate(const SupplyState& state) {
@@ -119,10 +122,13 @@ Step next_step(const SupplyState& state) {
   if (const auto step = start_runner(state)) return *step;
   if (wants_baseline(state)) return {.what = What::start_baseline};
   if (const auto step = begin_candidate(state)) return *step;
+  if (state.tasks_without_baseline > 0 && state.baselines_open > 0) {
+    return {.what = What::make_baseline};
+  }
   // Allocating blocks while the driver tears down another process, and blocks this process's
   // submissions too.
   const bool memory = state.memory_may_be_made && !state.runner_ending;
-  if (memory && state.task_lacks_memory && state.baselines_open > 0) {
+  if (memory && state.task_lacks_memory && state.tasks_ready < state.most_tasks) {
     return {.what = What::make_task};
   }
   if (memory && state.candidate_lacks_memory) return {.what = What::attach_candidate};

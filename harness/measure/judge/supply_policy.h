@@ -46,17 +46,21 @@ struct SupplyState {
   std::map<std::string, size_t> working = {};  ///< runners at a candidate, by author
   size_t begun = 0;                            ///< candidates with a runner
 
-  bool needs_baseline = false;          ///< trials will need one
-  bool task_lacks_memory = false;       ///< of a candidate that was begun, and it may fit
+  bool needs_baseline = false;  ///< trials will need one
+  /// Tasks of candidates that were begun for which no baseline is made, or being made.
+  size_t tasks_without_baseline = 0;
+  bool task_lacks_memory = false;       ///< the next that has a baseline, and it may fit
   bool candidate_lacks_memory = false;  ///< which its task has
-  size_t baselines_open = 0, baselines_opening = 0;  ///< without a task that was made ahead
-  size_t tasks_ready = 0;                            ///< made ahead, each with a baseline
+  size_t baselines_open = 0, baselines_opening = 0;  ///< baseline processes without a task
+  size_t baselines_made = 0;                         ///< of tasks without memory
+  size_t tasks_ready = 0;                            ///< made ahead: baseline and memory
   bool runner_to_end = false;                        ///< stopped, of a candidate that was judged
   bool runner_ending = false;
 
   // Limits, from the device's memory: each open runner holds some.
   size_t most_fresh = 2, most_begun = 2;
-  size_t most_tasks = 2;  ///< made ahead
+  size_t most_tasks = 2;      ///< made ahead
+  size_t most_baselines = 2;  ///< made ahead, beside those
 };
 
 struct Step {
@@ -67,7 +71,8 @@ struct Step {
     start_runner,  ///< of that `kind`, or let a started one open its device as one
     start_baseline,
     begin_candidate,  ///< `candidate` in the runner `runner`
-    make_task,
+    make_baseline,    ///< compiled, and held to the reference; its memory comes later
+    make_task,        ///< the memory of one that has a baseline
     attach_candidate,
     wait_for_device,  ///< that is being opened
   };

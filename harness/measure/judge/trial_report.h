@@ -9,6 +9,7 @@
 #include "harness/measure/judge_protocol/findings.h"
 #include "harness/measure/runner/protocol.h"
 #include "kbench/result.h"
+#include "libkbench/base/trace.h"
 
 namespace kbench::judge {
 
@@ -45,6 +46,7 @@ class TrialReport {
   void lap(const char* name) {
     const auto now = std::chrono::steady_clock::now();
     result.stage_s[name] += std::chrono::duration<double>(now - lap_).count();
+    trace::add(name, lap_, now);
     lap_ = now;
   }
   /// The time since the last lap goes to the present stage.
