@@ -63,8 +63,8 @@ RunCall run_abs, run_add, run_add_scalar, run_clamp, run_clamp_max, run_clamp_mi
 // ops/cast.cc
 RunCall run_cast;
 // ops/shape.cc
-RunCall run_cat, run_expand, run_flip, run_index_rows, run_pad, run_permute, run_roll, run_slice,
-    run_tril, run_triu;
+RunCall run_cat, run_expand, run_flip, run_gather, run_index_rows, run_pad, run_permute, run_roll,
+    run_slice, run_tril, run_triu;
 // ops/reduction.cc; of scans and softmax the output may be the input
 RunCall run_argmax, run_argmin, run_cumprod, run_cumsum, run_log_softmax, run_logsumexp, run_max,
     run_mean, run_min, run_norm, run_softmax, run_sum;

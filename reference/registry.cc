@@ -43,6 +43,7 @@ constexpr Implementation kImplementations[] = {
     {"exp", run_exp, kInPlace},
     {"expand", run_expand},
     {"flip", run_flip},
+    {"gather", run_gather},
     {"gelu", run_gelu, kInPlace},
     {"group_norm", run_group_norm, kInPlace},
     {"gru", run_gru},

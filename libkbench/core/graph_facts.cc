@@ -44,8 +44,8 @@ bool uses_all(const Graph::Node& node) {
   const std::string& name = call.op->name;
   if (is_convolution(*call.op) || is_pool(*call.op)) return !leaves_gaps(call);
   // These leave out elements, or which ones count is in values.
-  return !is_one_of(
-      name, {"slice", "chunk", "index_rows", "triu", "tril", "mul_mask", "pad", "cross_entropy"});
+  return !is_one_of(name, {"slice", "chunk", "index_rows", "gather", "triu", "tril", "mul_mask",
+                           "pad", "cross_entropy"});
 }
 
 /// Operators that give an element of a result for each element of the first operand, by it alone.

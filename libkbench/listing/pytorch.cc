@@ -123,6 +123,7 @@ class Code : public Printer {
     if (op == "roll") return "torch.roll(" + x + ", " + a["shift"] + ", dims=" + a["axis"] + ")";
     if (op == "flip") return "torch.flip(" + x + ", [" + a["axis"] + "])";
     if (op == "index_rows") return "F.embedding(" + a.in[1] + ", " + x + ")";
+    if (op == "gather") return "torch.gather(" + x + ", -1, " + a.in[1] + ")";
     if (is({"sum", "mean", "argmax", "argmin", "logsumexp"})) return reduced("torch." + op, a);
     if (is({"max", "min"})) return reduced("torch.a" + op, a);
     if (op == "norm") return reduced("torch.linalg.vector_norm", a);

@@ -110,6 +110,16 @@ std::vector<TensorType> index_rows_type(const OperatorCall& call) {
   return {{DType::f32, shape}};
 }
 
+std::vector<TensorType> gather_type(const OperatorCall& call) {
+  require_float(call, 0);
+  const TensorType &x = call.inputs[0], &index = call.inputs[1];
+  require_shape(index.dtype == DType::i64, "the index must be i64");
+  require_shape(!x.shape.empty() && x.shape.size() == index.shape.size() &&
+                    std::equal(x.shape.begin(), x.shape.end() - 1, index.shape.begin()),
+                "the index must have x's shape but for its last dimension");
+  return {{DType::f32, index.shape}};
+}
+
 double no_flops(const OperatorCall&) { return 0; }
 
 }  // namespace
@@ -198,6 +208,14 @@ const std::vector<Operator>& shape_operators() {
        .max_inputs = 2,
        .attributes = {},
        .infer = index_rows_type,
+       .flops = no_flops},
+      {.name = "gather",
+       .formula = "y[i..., j] = x[i..., index[i..., j]]: along the last dimension",
+       .follows = "torch.gather(x, -1, index)",
+       .min_inputs = 2,
+       .max_inputs = 2,
+       .attributes = {},
+       .infer = gather_type,
        .flops = no_flops},
   };
   return operators;

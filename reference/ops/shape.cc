@@ -146,6 +146,18 @@ void triangle(Inputs in, Outputs out, const Keep& keep) {
   });
 }
 
+/// The second input, which chooses among the first one's rows or elements.
+const int64_t* indices_below(int64_t count, const OperatorCall& call, Inputs in) {
+  const int64_t* index = elements<int64_t>(in, 1);
+  for (int64_t i = 0; i < in[1].elements(); ++i) {
+    if (index[i] >= 0 && index[i] < count) continue;
+    throw Error(ErrorCode::kInvalidArgument, call.op->name + ": index[" + std::to_string(i) +
+                                                 "] is " + std::to_string(index[i]) +
+                                                 ", not one of " + std::to_string(count));
+  }
+  return index;
+}
+
 }  // namespace
 
 void run_permute(const OperatorCall& call, Inputs in, Outputs out) {
@@ -222,19 +234,25 @@ void run_tril(const OperatorCall&, Inputs in, Outputs out) {
   });
 }
 
-void run_index_rows(const OperatorCall&, Inputs in, Outputs out) {
+void run_index_rows(const OperatorCall& call, Inputs in, Outputs out) {
   const int64_t rows = in[0].shape()[0], columns = in[0].shape()[1];
-  const int64_t* index = elements<int64_t>(in, 1);
-  for (int64_t i = 0; i < in[1].elements(); ++i) {
-    if (index[i] >= 0 && index[i] < rows) continue;
-    throw Error(ErrorCode::kInvalidArgument, "index_rows: index[" + std::to_string(i) + "] is " +
-                                                 std::to_string(index[i]) + ", not one of " +
-                                                 std::to_string(rows) + " rows");
-  }
+  const int64_t* index = indices_below(rows, call, in);
   with_type(out[0], [&]<class T>() {
     parallel_blocks(in[1].elements(), grain_of(columns / 4), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         std::copy_n(elements<T>(in, 0) + index[i] * columns, columns, result<T>(out) + i * columns);
+      }
+    });
+  });
+}
+
+void run_gather(const OperatorCall& call, Inputs in, Outputs out) {
+  const int64_t from = in[0].shape().back(), to = in[1].shape().back();
+  const int64_t* index = indices_below(from, call, in);
+  with_type(out[0], [&]<class T>() {
+    parallel_blocks(in[1].elements(), grain_of(1), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        result<T>(out)[i] = elements<T>(in, 0)[i / to * from + index[i]];
       }
     });
   });

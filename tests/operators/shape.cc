@@ -154,6 +154,13 @@ Answer index_rows(const OperatorCall&, const Inputs& in) {
   });
 }
 
+Answer gather_last(const OperatorCall&, const Inputs& in) {
+  return gather(in[0], in[1].shape, [&](Index i) {
+    i.back() = static_cast<int64_t>(in[1].at(i));
+    return i;
+  });
+}
+
 }  // namespace
 
 std::vector<Definition> shape_definitions() {
@@ -169,6 +176,7 @@ std::vector<Definition> shape_definitions() {
       triangle("triu", [](int64_t row, int64_t column) { return column >= row; }),
       triangle("tril", [](int64_t row, int64_t column) { return column <= row; }),
       {"index_rows", index_rows},
+      {"gather", gather_last},
   };
 }
 

@@ -162,6 +162,7 @@ Array integers_of(const Row& row, const TensorType& type, Dice& dice) {
   if (type.dtype == DType::boolean) return below(2);
   if (op == "cross_entropy") return below(row.call.inputs[0].shape[1]);
   if (op == "index_rows") return below(row.call.inputs[0].shape[0]);
+  if (op == "gather") return below(row.call.inputs[0].shape.back());
   if (type.dtype == DType::u8 || type.dtype == DType::u32) return below(256);
   const int64_t most = type.dtype == DType::i64 ? int64_t{1} << 50 : 1000;
   return dice.integers(type.shape, -most, most, type.dtype);

@@ -72,6 +72,7 @@ TYPED_TEST(OperatorsOf, IndicesOutsideAreRefused) {
     const Tensor indices = tensor_of<int64_t>({2}, index);
     EXPECT_THROW(run_call<T>("cross_entropy", {x, indices}), Error);
     EXPECT_THROW(run_call<T>("index_rows", {x, indices}), Error);
+    EXPECT_THROW(run_call<T>("gather", {tensor_of<T>({2}, std::vector<T>(2)), indices}), Error);
   }
 }
 

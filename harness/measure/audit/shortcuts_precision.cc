@@ -95,8 +95,9 @@ bool steps_can_be_written_out(const Graph::Node& node) {
 
 /// Operators that copy: rounding their inputs has rounded their results.
 bool only_moves(const Operator& op) {
-  return op.is_view || is_one_of(op.name, {"permute", "slice", "cat", "pad", "roll", "flip",
-                                           "expand", "triu", "tril", "index_rows", "round_to"});
+  return op.is_view ||
+         is_one_of(op.name, {"permute", "slice", "cat", "pad", "roll", "flip", "expand", "triu",
+                             "tril", "index_rows", "gather", "round_to"});
 }
 
 /// A node whose results are rounded.

@@ -144,16 +144,26 @@ CallPlan triangle(const OperatorCall& call, const DeviceTraits& traits) {
   return {{launch}, {}};
 }
 
-CallPlan index_rows(const OperatorCall& call, const DeviceTraits& traits) {
-  const Shape& table = call.inputs[0].shape;
-  const int64_t width = table[1] % 4 == 0 ? 4 : 1;
+CallPlan indexed(const OperatorCall& call, int64_t rows, int64_t columns, int64_t share,
+                 const DeviceTraits& traits) {
+  const int64_t width = columns % 4 == 0 ? 4 : 1;
   const int64_t pieces = call.outputs[0].elements() / width;
   const int64_t groups = ceil_div(pieces, kThreads * kPieces);
   Launch launch =
       make_launch("index_rows.comp", {{"THREADS", kThreads}, {"PIECES", kPieces}, {"WIDTH", width}},
                   {input(0), input(1), output(0)}, groups, traits);
-  launch.add(pieces).add(table[1] / width).add(table[0]).add(groups);
+  launch.add(pieces).add(columns / width).add(rows).add(share).add(groups);
   return {{launch}, {}};
+}
+
+CallPlan index_rows(const OperatorCall& call, const DeviceTraits& traits) {
+  const Shape& table = call.inputs[0].shape;
+  return indexed(call, table[0], table[1], call.inputs[1].elements(), traits);
+}
+
+/// Every row of x is a table of rows of one element.
+CallPlan gather(const OperatorCall& call, const DeviceTraits& traits) {
+  return indexed(call, call.inputs[0].shape.back(), 1, call.inputs[1].shape.back(), traits);
 }
 
 }  // namespace
@@ -165,6 +175,7 @@ const std::vector<EagerKernel>& shape_kernels() {
       {"roll", roll},       {"flip", flip},
       {"expand", expand},   {"triu", triangle},
       {"tril", triangle},   {"index_rows", index_rows},
+      {"gather", gather},
   };
   return kernels;
 }

@@ -1,5 +1,5 @@
-// y[i, :] = table[index[i], :]. An index outside the table gives a row of NaN rather than a stray
-// read.
+// y[i, :] = table[index[i], :], of one table, or of one for every `share` rows of y. An index outside
+// the table gives a row of NaN rather than a stray read.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #define X STORED_0
@@ -12,6 +12,7 @@ layout(push_constant, std430) uniform Push {
   uint pieces;      // of WIDTH elements, in y
   uint row_pieces;  // in a row
   uint table_rows;
+  uint share;
   uint groups;
 }
 p;
@@ -21,7 +22,8 @@ PIECE load_piece(uint piece) {
   WordsIn index = WordsIn(p.index + uint64_t(row) * 8ul);  // int64, low word first
   PIECE v = PIECE(NAN_BITS(X));
   if (index.at[1] == 0u && index.at[0] < p.table_rows) {
-    const uint64_t first = uint64_t(index.at[0]) * p.row_pieces;
+    const uint64_t before = uint64_t(row / p.share) * p.table_rows;
+    const uint64_t first = (before + index.at[0]) * p.row_pieces;
     v = load_from(ADVANCE(X, p.table, (first + (piece - row * p.row_pieces)) * WIDTH));
   }
   return v;
