@@ -356,8 +356,9 @@ class Connection {
   /// its code has run on the device: nothing is kept of what it may have changed since.
   Json compile_extensions(const Json& job, const Prototypes::Known& known) {
     const PythonInterpreter& python = known.python;
-    const Json made_from = {job.at("script"), job.at("made_from"), job.at("architecture"),
-                            python.program,   python.version,      python.cuda};
+    const Json& text = job.at(job.at("made_from") == "" ? "input" : "made_from");
+    const Json made_from = {job.at("script"), text,           job.at("architecture"),
+                            python.program,   python.version, python.cuda};
     const std::string subject = made_from.dump(-1, ' ', false, Json::error_handler_t::replace);
     if (extensions_of_ == subject) return {{"answer", extensions_answer_}};
     const bool first = !scratch_used_;
@@ -537,16 +538,11 @@ PythonHelper::PythonHelper(UniqueFd connection) {
 PythonHelper::~PythonHelper() { end(); }
 
 std::string PythonHelper::run(const PythonJob& job) {
-  const Json request = {{"package", job.package},
-                        {"script", job.script},
-                        {"input", job.input},
-                        {"files", job.files},
-                        {"seconds", job.seconds},
-                        {"for_torch", job.for_torch},
-                        {"whose", job.whose},
-                        {"architecture", job.architecture},
-                        {"meanwhile", job.meanwhile},
-                        {"made_from", job.made_from.empty() ? job.input : job.made_from}};
+  const Json request = {{"package", job.package},     {"script", job.script},
+                        {"input", job.input},         {"files", job.files},
+                        {"seconds", job.seconds},     {"for_torch", job.for_torch},
+                        {"whose", job.whose},         {"architecture", job.architecture},
+                        {"meanwhile", job.meanwhile}, {"made_from", job.made_from}};
   return ask(kJob, request.dump(-1, ' ', false, Json::error_handler_t::replace),
              job.seconds + 2 * kGraceSeconds + kSearchSeconds)
       .at("answer");
