@@ -117,6 +117,10 @@ Value Graph::constant(const std::string& name, Tensor data) {
 
 void Graph::output(Value value) { outputs_.push_back(value.id()); }
 
+void Graph::rename(Value value, const std::string& name) {
+  values_[static_cast<size_t>(value.id())].name = name;
+}
+
 std::vector<Value> Graph::apply(const Operator& op, const std::vector<Value>& inputs,
                                 Attributes attributes) {
   std::vector<TensorType> types;

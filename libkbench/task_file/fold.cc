@@ -175,8 +175,9 @@ std::optional<std::vector<Part>> merged(const std::vector<std::vector<Entry>>& g
   std::vector<Flat> flats;
   for (const Entry& entry : guide) {
     words.push_back(flat(entry.items));
-    blocks_of.push_back(words.back().empty() ? std::vector<Block>()
-                                             : folded({words.back()}, kFewestItems));
+    blocks_of.push_back(words.back().empty()
+                            ? std::vector<Block>()
+                            : folded({words.back()}, fold ? kFewestItems : SIZE_MAX));
     flats.push_back(*flat(entry, words.back(), blocks_of.back()));
   }
   // Graphs that have its words one for one: what is folded repeats in all of these.

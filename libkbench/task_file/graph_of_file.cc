@@ -258,9 +258,16 @@ class FileGraph {
                                 " outputs, but 'out' names " + std::to_string(step.out.size()));
       }
       for (size_t i = 0; i < outputs.size(); ++i) {
-        keep(step.out[i].name.at, named(step.out[i].name), outputs[i], true);
+        const std::string name = named(step.out[i].name);
+        if (!values_.contains(name) && !is_automatic(name)) graph_.rename(outputs[i], name);
+        keep(step.out[i].name.at, name, outputs[i], true);
       }
     });
+  }
+
+  /// "v12": as graphs name values that have no other name.
+  static bool is_automatic(const std::string& name) {
+    return name[0] == 'v' && name.find_first_not_of("0123456789", 1) == std::string::npos;
   }
 
   /// The steps between two indices, inside the repeats that are running.

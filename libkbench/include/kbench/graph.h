@@ -150,7 +150,7 @@ class Graph {
     intermediate,  ///< an operator's result
   };
   struct ValueInfo {
-    std::string name;  ///< of inputs, parameters, constants and outputs; else "v1", "v2" and so on
+    std::string name;  ///< an intermediate's is its own in a task's file, else "v1", "v2" and so on
     TensorType type;
     Kind kind = Kind::intermediate;
     Distribution distribution;  ///< of inputs and parameters
@@ -186,6 +186,8 @@ class Graph {
   Module module(const std::string& name) { return Module(this, name); }
   /// Declares the next output. A single output is called "output", several "output0", "output1"...
   void output(Value value);
+  /// Gives an intermediate value a name of its own, which no other value has.
+  void rename(Value value, const std::string& name);
 
   // --- what operators use ----------------------------------------------------------------------
   /// Adds a node; returns its outputs.
