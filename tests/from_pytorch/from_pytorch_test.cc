@@ -465,8 +465,34 @@ TEST_F(FromPytorch, WhatIsWrittenComputesWhatItsModuleDoes) {
              "        self.table = torch.sin(torch.arange(16) * 300.0)\n"
              "        self.norm = torch.nn.BatchNorm1d(16)\n"
              "        self.attention = torch.nn.MultiheadAttention(16, 2, dropout=0.1)\n"),
+      of_two("(*torch.split(x, 2, 1), t * 2)"),
+      of_two("(x > t, x >= 0, x == t, x != t, torch.logical_not(x < t), "
+             "(x > 0) & ~(t > 0), (x > 0) | (t <= 0), torch.logical_xor(x > 0, t > 0), "
+             "torch.sign(x), x * (t > 0), (x > 0).any(), (x > -9).all(1))"),
+      of_two("(torch.where(x > t, x, t), x.masked_fill(x > t, float('-inf')), "
+             "torch.where(x > 0, float('inf'), t), torch.where(x > t, 1.0, 0.0), "
+             "F.threshold(x, 0.1, 20.0), F.hardshrink(x), F.softshrink(t))"),
+      of_two("(torch.sinh(x), torch.cosh(t), torch.tan(x), torch.logaddexp(x, t), x.prod(1), "
+             "torch.prod(t), x.abs() ** 1.5, (x.abs() + 0.5) ** t, 2 ** x, x.sigmoid() ** -2, "
+             "torch.floor(x * 3), torch.ceil(t), torch.trunc(x * 3), x * 9 // 2, "
+             "torch.div(t, 0.3, rounding_mode='trunc'))"),
+      of_two("(torch.gather(x, 1, t), torch.gather(x, 0, t[:, :3] // 4), "
+             "torch.take_along_dim(x, t, dim=-1), x[[slice(None), t[0]]])",
+             "torch.randint(0, 16, (4, 5))"),
+      of_two("(*torch.topk(x, k=3), torch.topk(t, 2, dim=0, largest=False).values, "
+             "torch.vstack([x[0], t]), torch.diag(x[:, :4]), torch.diag(t[0, :5]))"),
+      of_two("(F.interpolate(x, scale_factor=2, mode='bilinear'), "
+             "F.interpolate(x, size=(3, 7), mode='bilinear', align_corners=True), "
+             "F.interpolate(x, size=(3, 4), mode='bicubic', antialias=True), "
+             "F.interpolate(x, size=(3, 5)), F.interpolate(x, size=(2, 4), mode='area'), "
+             "F.interpolate(x[:, 0], scale_factor=1.5, mode='linear'), "
+             "F.interpolate(t, scale_factor=2, mode='trilinear'))",
+             "torch.randn(1, 2, 3, 4, 2)"),
   };
-  for (const Problem& each : problems) {
+  for (Problem each : problems) {
+    if (each.text.find("F.interpolate") != std::string::npos) {
+      each.text.replace(each.text.find("[torch.randn(4, 16)"), 19, "[torch.randn(1, 2, 4, 8)");
+    }
     SCOPED_TRACE(each.text);
     const auto written = from_pytorch::task_of(python, each, {}, 60);
     EXPECT_TRUE(written.compared.starts_with("computes the same on two draws in float64"))
@@ -478,13 +504,25 @@ TEST_F(FromPytorch, WhatIsWrittenComputesWhatItsModuleDoes) {
 TEST_F(FromPytorch, ALargeModuleIsComparedAtSmallerSizes) {
   runner::PythonHelper python;
   const auto written = from_pytorch::task_of(
-      python, of_two("torch.matmul(x, t)", "torch.randn(16, 1572861)"), {}, 60);
+      python, of_two("torch.matmul(x, t)", "torch.randn(16, int('1572861'))"), {}, 60);
   EXPECT_NE(written.compared.find("not compared with it: "), std::string::npos)
       << "a size that no divisor makes smaller: " << written.compared;
-  const auto smaller = from_pytorch::task_of(
-      python, of_two("torch.matmul(x, t)", "torch.randn(16, 1048576)"), {}, 60);
-  EXPECT_NE(smaller.compared.find("at its sizes divided by "), std::string::npos)
-      << smaller.compared;
+  // Where presets have numbers apart, preset smoke has them divided.
+  const std::string sizes[] = {"1048576", "1572861"};
+  for (const std::string& size : sizes) {
+    const auto smaller = from_pytorch::task_of(
+        python, of_two("torch.matmul(x, t)", "torch.randn(16, " + size + ")"), {}, 60);
+    EXPECT_NE(smaller.compared.find("at preset smoke: "), std::string::npos) << smaller.compared;
+    EXPECT_TRUE(smaller.smoke.starts_with("its sizes divided by ")) << smaller.smoke;
+    EXPECT_NE(smaller.text.find("v0.1: " + size + "}"), std::string::npos) << smaller.text;
+  }
+  // Numbers of the class alone.
+  const auto deep = from_pytorch::task_of(
+      python,
+      of_two("x @ self.w @ self.w.T + t", "torch.randn(4, 16)",
+             "        self.w = torch.nn.Parameter(torch.randn(16, 262144))\n"),
+      {}, 60);
+  EXPECT_EQ(deep.smoke, "its sizes and its classes' numbers divided by 8");
 }
 
 TEST_F(FromPytorch, ATaskOfAnotherModuleIsToldFromIt) {
@@ -515,6 +553,9 @@ TEST_F(FromPytorch, InputsAreDrawnAsTheirProgramDrawsThem) {
       {"torch.randn(4, 16).abs() + 0.1", "normal", "abs add_scalar add"},
       {"torch.exp(torch.randn(4, 16))", "normal", "exp add"},
       {"(torch.rand(4, 16) > .5).float()", "randint(0, 2)", "cast add"},
+      {"(torch.rand(4, 16) > .3).float()", "uniform(0, 1)", "sub_scalar relu cast cast add"},
+      {"torch.randn(4, 16) * torch.rand(1).item()", "normal(0, 0.5)", "add"},
+      {"torch.rand(4, 16, dtype=torch.float16) + torch.ones(16)", "uniform(1, 2)", "add"},
       {"torch.bernoulli(torch.full((4, 16), 0.5))", "randint(0, 2)", "cast add"},
       {"torch.randint(0, 5, (4, 16)).float()", "randint(0, 5)", "cast add"},
       {"torch.randn(1, 16).expand(4, 16)", "normal", "expand add"},
@@ -544,7 +585,6 @@ TEST_F(FromPytorch, InputsAreDrawnAsTheirProgramDrawsThem) {
 
 TEST_F(FromPytorch, InputsThatNoFileCanDrawAreRefused) {
   const std::vector<std::pair<std::string, std::string>> cases = {
-      {"(torch.rand(4, 16) > .3).float()", "no operator for torch.Tensor.gt (for input t)"},
       {"torch.randperm(16)", "no operator for torch.randperm: a task's file has no such"},
       {"torch.sort(torch.rand(4, 16))[0]", "no operator for torch.sort (for input t)"},
       {"torch.zeros(4, 16).exponential_()", "no operator for torch.Tensor.exponential_"},
@@ -595,8 +635,74 @@ TEST_F(FromPytorch, ArgumentsOfTheModelAndListsOfInputsComeInTheirOtherForms) {
     const auto graph = build_graph(add_task_file(traced[i].task, "traced"), Preset::v0_1);
     EXPECT_EQ(graph->value(graph->outputs()[0]).type.shape, shapes[i]);
   }
-  EXPECT_EQ(traced[1].notes, std::vector<std::string>{
-                                 "get_inputs() has several lists of inputs: the first is taken"});
+  EXPECT_EQ(traced[1].notes, std::vector<std::string>{"it has 2 lists of inputs: list 1 is taken"});
+}
+
+TEST_F(FromPytorch, FilesOfOtherCollectionsAreTaken) {
+  // Modules of any name, [[...], {...}] for the constructor, a generator of inputs.
+  const std::string modules =
+      "import torch\nclass Half(torch.nn.Module):\n    def forward(self, x):\n"
+      "        return x / 2\nclass Scaled(torch.nn.Module):\n"
+      "    def __init__(self, by, axis=0):\n        super().__init__()\n"
+      "        self.by, self.axis, self.inner = by, axis, Half()\n    def forward(self, x):\n"
+      "        return self.inner(x).sum(self.axis) * self.by\n"
+      "def get_inputs():\n    for n in (4, 8):\n        yield [torch.randn(n, 16)]\n";
+  const std::string arguments = "def get_init_inputs():\n    return [[3], {'axis': 1}]\n";
+  Problem named = problem(modules + arguments), second = named, by_hand = problem(modules);
+  named.module_class = second.module_class = by_hand.module_class = "Scaled";
+  second.list = 2;
+  by_hand.init = "by=3.5";
+  // Lists of inputs whose shapes a file of the same name has.
+  Problem beside = problem(
+      "import json, os, torch\nclass Model(torch.nn.Module):\n    def forward(self, x, dim):\n"
+      "        return x.sum(dim)\ndef get_input_groups():\n"
+      "    path = os.path.splitext(__file__)[0] + '.json'\n"
+      "    return [[torch.randn(each['shape']), each['dim']] for each in json.load(open(path))]\n");
+  beside.beside["problem.json"] = "[{\"shape\": [4, 16], \"dim\": 0}]";
+  Problem divided = beside;
+  divided.divisor = 4;
+  const std::vector<Traced> traced = trace({named, second, by_hand, beside, divided});
+  const std::vector<Shape> shapes = {{4}, {8}, {16}, {16}, {4}};
+  for (size_t i = 0; i < traced.size(); ++i) {
+    ASSERT_EQ(traced[i].error, "") << i;
+    const auto graph = build_graph(add_task_file(traced[i].task, "traced"), Preset::v0_1);
+    EXPECT_EQ(graph->value(graph->outputs()[0]).type.shape, shapes[i]);
+  }
+  Problem unknown = named, third = named;
+  unknown.module_class = "Other";
+  third.list = 3;
+  const std::vector<std::string> errors =
+      errors_in({unknown, problem(modules + arguments), third,
+                 problem("import torch\nclass Model(torch.nn.Module):\n    pass\n"),
+                 problem("import nowhere.to_be_found\n")});
+  const std::string own = "; --class names one of its own: Half in line 2, Scaled in line 5";
+  const std::vector<std::string> expected = {
+      "problem.py: it has no torch.nn.Module of the name Other" + own,
+      "problem.py: it has no torch.nn.Module of the name Model" + own,
+      "problem.py:11: it has 2 lists of inputs, and no list 3",
+      "problem.py:2: it has no function get_inputs() or get_input_groups(), which gives its inputs",
+      "problem.py:1: it needs the package nowhere, which this python3 does not have",
+  };
+  EXPECT_EQ(errors, expected);
+  by_hand.init = "";
+  EXPECT_EQ(error_in(by_hand),
+            "problem.py:5: Scaled() with no get_init_inputs(): missing a required argument: 'by'; "
+            "--init gives others");
+}
+
+TEST_F(FromPytorch, ValuesHaveTheNamesOfTheModulesThatMakeThem) {
+  const Traced traced = trace({body("        for layer in self.layers:\n"
+                                    "            x = torch.relu(layer(x))\n"
+                                    "        return self.last(x * 2) * 2\n",
+                                    "        self.layers = nn.ModuleList(\n"
+                                    "            nn.Linear(3, 3) for _ in range(2))\n"
+                                    "        self.last = nn.Softplus()\n")})
+                            .at(0);
+  ASSERT_EQ(traced.error, "");
+  const auto graph = build_graph(add_task_file(traced.task, "traced"), Preset::v0_1);
+  std::string names;
+  for (const auto& node : graph->nodes()) names += graph->value(node.outputs[0]).name + " ";
+  EXPECT_EQ(names, "layers.0 relu_1 layers.1 relu_2 mul_scalar_1 last mul_scalar_2 ");
 }
 
 // --- what cannot be made a task
@@ -607,9 +713,10 @@ TEST_F(FromPytorch, ErrorsSayWhatAndWhere) {
       body("        return x + self.nothing\n"),
       body("        y = torch.relu(x)\n        return torch.lgamma(y)\n"),
       body("        return self.layer(x)\n",
-           "        self.layer = nn.Sequential(nn.ReLU(), nn.Threshold(0.1, 2))\n"),
+           "        self.layer = nn.Sequential(nn.ReLU(), nn.RReLU())\n"),
       body("        return torch.ones(3)\n"),
       body("        return 3\n"),
+      body("        for _ in range(16385):\n            x = x + 1\n        return x\n"),
       // What the values decide is no graph.
       body("        return -x if x.sum() else x\n"),
       body("        return x * float(x.mean())\n"),
@@ -617,16 +724,18 @@ TEST_F(FromPytorch, ErrorsSayWhatAndWhere) {
   const std::string values = " needs the values of a tensor that depends on the inputs ";
   const std::string no_graph = ": the task's graph cannot depend on them";
   const std::vector<std::string> expected = {
-      "problem.py: it has no class Model; a problem's file has class Model, get_inputs() and "
-      "get_init_inputs()",
+      "problem.py: it has no torch.nn.Module of the name Model",
       "problem.py:2: executing it fails: SyntaxError: invalid syntax (problem_1.py, line 2)",
       "problem.py:8: its forward() fails: AttributeError: 'Model' object has no attribute "
       "'nothing'",
       "problem.py:9: kbench has no operator for torch.lgamma",
-      "problem.py:9: kbench has no operator for torch.nn.functional.threshold, by way of "
-      "torch.threshold (in module layer.1 (Threshold))",
-      "problem.py: an output of its forward() does not depend on the inputs",
-      "problem.py: its forward() returns int, no tensor",
+      "problem.py:9: kbench has no operator for torch.nn.functional.rrelu, by way of torch.rrelu "
+      "(in module layer.1 (RReLU))",
+      "problem.py:7: an output of its forward() does not depend on the inputs",
+      "problem.py:7: its forward() returns int, no tensor",
+      "problem.py:9: its forward() is 16385 steps, 16385 of which this line makes; a task has "
+      "16384 "
+      "at most",
       "problem.py:8: torch.Tensor.__bool__" + values + "(bool())" + no_graph,
       "problem.py:8: torch.Tensor.__float__" + values + "(float())" + no_graph,
   };

@@ -3,6 +3,7 @@
 // as a candidate's Python is, and records which of PyTorch's functions forward() calls.
 #pragma once
 
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
@@ -23,8 +24,14 @@ struct Problem {
   /// "batch_size=2,kernel=(3,5)": values that constants at the file's top level have instead of
   /// their own. Empty: the file as it is.
   std::string sizes = {};
-  /// Divides whole numbers that it divides, at the top level and in the functions that draw inputs.
+  /// Divides whole numbers: those at the top level, in functions and in lists of the files beside,
+  /// or those in classes.
   int divisor = 1;
+  bool divides_sizes = true, divides_classes = false;
+  std::string module_class = {};                   ///< empty: Model, or the only one
+  std::string init = {};                           ///< "width=8,eps=1e-6": for its constructor
+  int list = 1;                                    ///< of several lists of inputs
+  std::map<std::string, std::string> beside = {};  ///< name -> text: files that it may read
 };
 
 /// Sizes in that form.
@@ -61,19 +68,21 @@ struct PresetSizes {
 
 /// A task's file with what there is to say about it.
 struct WrittenTask {
-  std::string text;
+  std::string text = {};
   std::vector<std::string> notes = {};
   Variables sizes = {};       ///< the file's own
+  std::string smoke = {};     ///< "its sizes divided by 8" where smoke has sizes that kbench chose
   std::string compared = {};  ///< how it was compared with the module, or why not
 };
 
-/// The file of a problem, steps that repeat folded, compared with the module (compare.h): at the
-/// smallest of its sizes, or, where these take too long, at its sizes divided by a power of two.
-/// The file says how it was compared. The problem itself is preset v0.1; every other
-/// preset is traced too. Throws what trace() and task_file_text() do, and Traced::error and a
-/// difference from the module as kInvalidArgument.
+/// The file of a problem, steps that repeat folded, compared with the module (compare.h) at the
+/// smallest of its sizes. The file says how it was compared. The problem itself is preset v0.1;
+/// every other preset is traced too. Where `given` has no smoke and the sizes are large, smoke has
+/// the problem's divided by a power of two; where one file cannot say these and the others, the
+/// comparison alone is done at them. Throws what trace() and task_file_text() do, and Traced::error
+/// and a difference from the module as kInvalidArgument.
 WrittenTask task_of(runner::PythonHelper& python, const Problem& problem,
-                    const std::vector<PresetSizes>& presets, double seconds);
+                    const std::vector<PresetSizes>& given, double seconds);
 
 // The Python of this room, as text inside the library.
 

@@ -139,9 +139,7 @@ def silu(k, x, inplace: Free = False):
     return k.binary("mul", x, k.unary("sigmoid", x))
 
 
-@row("softsign")
-def softsign(k, x):
-    return k.binary("div", x, k.binary("add", k.unary("abs", x), 1.0))
+ROWS["softsign"] = lambda k, x: k.binary("div", x, k.binary("add", k.unary("abs", x), 1.0))
 
 
 @row("celu")
@@ -163,29 +161,11 @@ def prelu(k, x, weight):
     return k.binary("add", k.unary("relu", x), k.binary("mul", below, weight))
 
 
-@row("expm1")
-def expm1(k, x):
-    return k.binary("sub", k.unary("exp", x), 1.0)
-
-
-@row("log1p")
-def log1p(k, x):
-    return k.unary("log", k.binary("add", x, 1.0))
-
-
-@row("log2")
-def log2(k, x):
-    return k.binary("div", k.unary("log", x), math.log(2))
-
-
-@row("log10")
-def log10(k, x):
-    return k.binary("div", k.unary("log", x), math.log(10))
-
-
-@row("exp2")
-def exp2(k, x):
-    return k.unary("exp", k.binary("mul", x, math.log(2)))
+ROWS["expm1"] = lambda k, x: k.binary("sub", k.unary("exp", x), 1.0)
+ROWS["log1p"] = lambda k, x: k.unary("log", k.binary("add", x, 1.0))
+ROWS["log2"] = lambda k, x: k.binary("div", k.unary("log", x), math.log(2))
+ROWS["log10"] = lambda k, x: k.binary("div", k.unary("log", x), math.log(10))
+ROWS["exp2"] = lambda k, x: k.unary("exp", k.binary("mul", x, math.log(2)))
 
 
 @row("relu6")
@@ -206,14 +186,8 @@ def clamp(k, x, min=None, max=None):
     return x if max is None else k.binary("minimum", x, max)
 
 
-@row("clamp_min")
-def clamp_min(k, x, min):
-    return k.binary("maximum", x, min)
-
-
-@row("clamp_max")
-def clamp_max(k, x, max):
-    return k.binary("minimum", x, max)
+ROWS["clamp_min"] = lambda k, x, min: k.binary("maximum", x, min)
+ROWS["clamp_max"] = lambda k, x, max: k.binary("minimum", x, max)
 
 
 @row("reciprocal")
@@ -226,17 +200,147 @@ def rsqrt(k, x):
     return k.binary("div", 1.0, k.unary("sqrt", x))
 
 
+@row("sinh")
+def sinh(k, x):
+    both = k.binary("sub", k.unary("exp", x), k.unary("exp", k.unary("neg", x)))
+    return k.binary("mul", both, 0.5)
+
+
+@row("cosh")
+def cosh(k, x):
+    both = k.binary("add", k.unary("exp", x), k.unary("exp", k.unary("neg", x)))
+    return k.binary("mul", both, 0.5)
+
+
+ROWS["tan"] = lambda k, x: k.binary("div", k.unary("sin", x), k.unary("cos", x))
+
+
+@row("logaddexp")
+def logaddexp(k, a, b):
+    apart = k.unary("neg", k.unary("abs", k.binary("sub", a, b)))
+    return k.binary("add", k.binary("maximum", a, b), k.unary("softplus", apart))
+
+
+@row("softshrink")
+def softshrink(k, x, lambd=0.5):
+    return k.binary("sub", x, k.unary("clamp", x, lo=-lambd, hi=lambd))
+
+
+@row("hardshrink")
+def hardshrink(k, x, lambd=0.5):
+    return k.binary("mul", x, greater(k, k.unary("abs", x), lambd))
+
+
+@row("threshold")
+def threshold(k, x, threshold, value, inplace: Free = False):
+    return where(k, greater(k, x, threshold), x, value)
+
+
+# --- comparisons: the bits where a difference is not 0, or where it is positive
+@row("ne", "not_equal", "logical_xor")
+def differs(k, a, b):
+    return k.cast(k.binary("sub", a, b), "bool")
+
+
+@row("gt", "greater")
+def greater(k, a, b):
+    more = a if is_number(b) and b == 0 else k.binary("sub", a, b)
+    return k.cast(k.unary("relu", more), "bool")
+
+
+@row("lt", "less")
+def less(k, a, b):
+    return greater(k, b, a)
+
+
+@row("logical_not")
+def logical_not(k, x):
+    return k.cast(k.binary("sub", 1.0, k.floats(k.cast(x, "bool"))), "bool")
+
+
+ROWS["eq"] = lambda k, a, b: logical_not(k, differs(k, a, b))
+ROWS["ge"] = ROWS["greater_equal"] = lambda k, a, b: logical_not(k, less(k, a, b))
+ROWS["le"] = ROWS["less_equal"] = lambda k, a, b: logical_not(k, greater(k, a, b))
+
+
+@row("sign", "sgn")
+def sign(k, x):
+    return k.binary("sub", k.floats(greater(k, x, 0.0)), k.floats(less(k, x, 0.0)))
+
+
+@row("hardsigmoid_backward")
+def hardsigmoid_backward(k, gradient, x):
+    return k.binary("mul", k.binary("div", gradient, 6.0), less(k, k.unary("abs", x), 3.0))
+
+
+def logical(op, of_bits_alone):
+    def rows(k, a, b):
+        if of_bits_alone and not (a.bits and b.bits):
+            raise Unknown("bits of whole numbers")
+        a, b = (k.floats(k.cast(each, "bool")) for each in (a, b))
+        return k.cast(k.binary(op, a, b), "bool")
+
+    return rows
+
+
+for name, op in (("and", "mul"), ("or", "maximum")):
+    ROWS[f"logical_{name}"] = logical(op, False)
+    ROWS[name] = ROWS[f"bitwise_{name}"] = logical(op, True)
+
+
+@row("invert", "bitwise_not")
+def invert(k, x):
+    if not x.bits:
+        raise Unknown("bits of whole numbers")
+    return logical_not(k, x)
+
+
+def of_bits(op):
+    def rows(k, x, dim=None, keepdim=False):
+        return k.cast(k.reduced(op, k.floats(k.cast(x, "bool")), dim, keepdim), "bool")
+
+    return rows
+
+
+ROWS["any"], ROWS["all"] = of_bits("max"), of_bits("min")
+
+
+def is_positive(x):
+    """Whether all elements are known to be more than 0."""
+    made = x.step
+    if made is None:
+        return x.drawn is not None and x.drawn.kind != "normal" and x.drawn.lo > 0
+    if made.op in ("exp", "sigmoid", "softplus", "softmax"):
+        return True
+    if made.op == "add_scalar" and made.attributes["value"] > 0:
+        below = made.inputs[0]
+        drawn = below.drawn is not None and below.drawn.kind == "uniform" and below.drawn.lo >= 0
+        known = below.step is not None and below.step.op in ("abs", "relu", "square", "sqrt")
+        return drawn or known or is_positive(below)
+    return made.op == "clamp_min" and made.attributes["value"] > 0
+
+
 @row("pow", "float_power")
 def power(k, x, exponent):
+    if isinstance(exponent, Value) and exponent.fill is not None:
+        exponent = exponent.fill
+    if is_number(x) and x > 0 and isinstance(exponent, Value):
+        return k.unary("exp", k.binary("mul", exponent, math.log(x)))
+    if isinstance(exponent, Value) and isinstance(x, Value) and is_positive(x):
+        return k.unary("exp", k.binary("mul", k.unary("log", x), exponent))
     if not is_number(exponent) or not isinstance(x, Value):
-        raise Unknown("torch.pow of tensors")
+        raise Unknown("torch.pow of a tensor that may be negative by a tensor")
     if exponent == 0.5:
         return k.unary("sqrt", x)
     if exponent == -0.5:
         return rsqrt(k, x)
     if exponent == -1:
         return reciprocal(k, x)
-    if exponent != int(exponent) or not 1 <= exponent <= 8:
+    if exponent != int(exponent):  # NaN of what is negative, as the logarithm is.
+        return k.unary("exp", k.binary("mul", k.unary("log", x), exponent))
+    if exponent < 0:
+        return reciprocal(k, power(k, x, -exponent))
+    if not 1 <= exponent <= 8:
         raise Unknown(f"torch.pow of exponent {exponent}")
     y, count = None, int(exponent)
     if count == 1:
@@ -257,36 +361,34 @@ def sub(k, a, b, alpha=1):
     return k.binary("sub", a, b if alpha == 1 else k.binary("mul", b, alpha))
 
 
-@row("rsub")
-def rsub(k, a, b, alpha=1):
-    return sub(k, b, a, alpha)
+ROWS["rsub"] = lambda k, a, b, alpha=1: sub(k, b, a, alpha)
+ROWS["mul"] = ROWS["multiply"] = lambda k, a, b: k.binary("mul", a, b)
 
 
-@row("mul", "multiply")
-def mul(k, a, b):
-    return k.binary("mul", a, b)
+@row("trunc", "fix")
+def trunc(k, x):
+    return k.floats(k.cast(k.floats(x), "i64"))
+
+
+@row("floor")
+def floor(k, x):
+    whole = trunc(k, x)
+    return k.binary("sub", whole, k.floats(less(k, x, whole)))
+
+
+ROWS["ceil"] = lambda k, x: k.unary("neg", floor(k, k.unary("neg", x)))
 
 
 @row("div", "divide", "true_divide", "truediv")
 def div(k, a, b, rounding_mode=None):
-    if rounding_mode is not None:
-        raise Unknown(f"torch.div with rounding_mode={rounding_mode!r}")
-    return k.binary("div", a, b)
+    y = k.binary("div", a, b)
+    return y if rounding_mode is None else ROWS[rounding_mode](k, y)
 
 
-@row("rdiv", "rtruediv")
-def rdiv(k, a, b):
-    return k.binary("div", b, a)
-
-
-@row("maximum", "fmax")
-def maximum(k, a, b):
-    return k.binary("maximum", a, b)
-
-
-@row("minimum", "fmin")
-def minimum(k, a, b):
-    return k.binary("minimum", a, b)
+ROWS["floor_divide"] = ROWS["floordiv"] = lambda k, a, b: floor(k, k.binary("div", a, b))
+ROWS["rdiv"] = ROWS["rtruediv"] = lambda k, a, b: k.binary("div", b, a)
+ROWS["maximum"] = ROWS["fmax"] = lambda k, a, b: k.binary("maximum", a, b)
+ROWS["minimum"] = ROWS["fmin"] = lambda k, a, b: k.binary("minimum", a, b)
 
 
 @row("lerp")
@@ -294,19 +396,19 @@ def lerp(k, a, b, weight):
     return k.binary("add", a, k.binary("mul", k.binary("sub", b, a), weight))
 
 
-@row("addcmul")
-def addcmul(k, x, a, b, value=1):
-    return add(k, x, k.binary("mul", a, b), value)
+ROWS["addcmul"] = lambda k, x, a, b, value=1: add(k, x, k.binary("mul", a, b), value)
 
 
 @row("masked_fill")
 def masked_fill(k, x, mask, value):
     """`value` where the mask is not 0."""
     if mask.kind != "data":
-        kept = k.binary("sub", 1.0, k.floats(mask))
-        return k.binary("add", k.binary("mul", x, kept), finite(k.binary, k.floats(mask), value))
+        kept = k.binary("sub", 1.0, k.floats(k.cast(mask, "bool")))
+        if is_number(value) and math.isinf(value):  # The logarithm of 0 is -inf, that of 1 is 0.
+            return k.binary("sub" if value > 0 else "add", x, k.unary("log", kept))
+        return where(k, mask, value, x)
     if isinstance(value, Value):
-        raise Unknown("torch.Tensor.masked_fill with a tensor as value")
+        return where(k, mask, value, x)
     set_ = mask.tensor != 0
     while set_.dim() > 2 and set_.shape[0] == 1:  # It broadcasts all the same.
         set_ = set_[0]
@@ -318,16 +420,18 @@ def masked_fill(k, x, mask, value):
     return x if value == 0 else k.binary("add", x, k.data(added))
 
 
-def finite(binary, mask, value):
-    if isinstance(value, Value) or math.isinf(value):
-        raise Unknown("torch.Tensor.masked_fill by a mask that is computed, with what is no number")
-    return binary("mul", mask, value)
-
-
 @row("where")
 def where(k, condition, x=None, y=None):
-    if x is None or condition.kind != "data":
-        raise Unknown("torch.where of a condition that is computed")
+    if x is None:
+        raise Unknown("torch.where of a condition alone, whose shape depends on values")
+    if condition.kind != "data":
+        x, y = (each.fill if getattr(each, "fill", None) is not None else each for each in (x, y))
+        for one, other, mask in ((x, y, condition), (y, x, None)):
+            if is_number(one) and math.isinf(one) and isinstance(other, Value):
+                return masked_fill(k, other, mask or logical_not(k, condition), one)
+        chosen = k.floats(k.cast(condition, "bool"))
+        other = k.binary("mul", k.binary("sub", 1.0, chosen), y)
+        return k.binary("add", k.binary("mul", chosen, x), other)
     chosen = (condition.tensor != 0).float()
     x, y = (
         each.fill if isinstance(each, Value) and each.fill is not None else each for each in (x, y)
@@ -382,6 +486,12 @@ def same(
 
 
 # --- types
+OTHER_FLOATS = (torch.float64, torch.float16, torch.bfloat16)
+OTHER_FLOATS_NOTE = (
+    "floating tensors of other types are of the task's: float32 if --dtype does not say it"
+)
+
+
 @row("to", "type_as")
 def to(
     k,
@@ -396,7 +506,7 @@ def to(
         if isinstance(each, Value):
             return k.cast(x, each.dtype)
         if isinstance(each, torch.dtype):
-            if each in (torch.float64, torch.float16, torch.bfloat16):
+            if each in OTHER_FLOATS:
                 return to_other_float(k, x)
             return k.cast(x, kind_of(each))
         if not (each is None or isinstance(each, (bool, int, str, torch.device))):
@@ -418,7 +528,7 @@ def to_float(k, x, memory_format: Free = None):
 
 @row("double", "half", "bfloat16")
 def to_other_float(k, x, memory_format: Free = None):
-    k.note("floating tensors of other types are of the task's: float32 if --dtype does not say it")
+    k.note(OTHER_FLOATS_NOTE)
     return k.cast(x, "f32")
 
 
@@ -457,9 +567,7 @@ def unflatten(k, x, dim, sizes):
     return k.reshape(x, [*x.shape[:axis], *sizes, *x.shape[axis + 1 :]])
 
 
-@row("unsqueeze")
-def unsqueeze(k, x, dim):
-    return k.unsqueeze(x, dim)
+ROWS["unsqueeze"] = lambda k, x, dim: k.unsqueeze(x, dim)
 
 
 @row("squeeze")
@@ -473,9 +581,7 @@ def squeeze(k, x, dim=None):
     return k.squeeze(x, axes) if axes else x
 
 
-@row("permute")
-def permute(k, x, *dims):
-    return k.permute(x, sizes_of(dims))
+ROWS["permute"] = lambda k, x, *dims: k.permute(x, sizes_of(dims))
 
 
 @row("transpose", "swapaxes", "swapdims")
@@ -542,9 +648,24 @@ def stack(k, tensors, dim=0):
     return k.cat([k.unsqueeze(each, axis) for each in tensors], axis)
 
 
-@row("hstack")
-def hstack(k, tensors):
-    return k.cat(list(tensors), 0 if tensors[0].rank == 1 else 1)
+@row("vstack", "row_stack")
+def vstack(k, tensors):
+    return k.cat([k.unsqueeze(each, 0) if each.rank == 1 else each for each in tensors], 0)
+
+
+@row("diag")
+def diag(k, x, diagonal: Fixed = 0):
+    """A diagonal's elements are n + 1 apart."""
+    n = min(x.shape)
+    if x.rank == 1:
+        wide = k.flatten(k.pad(k.reshape(x, [n, 1]), 1, 0, n))
+        return k.reshape(k.slice(wide, 0, 0, n * n), [n, n])
+    if x.shape[0] != x.shape[1]:
+        raise Unknown("torch.diag of a matrix that is not square")
+    return k.select(k.reshape(k.pad(k.flatten(x), 0, 0, n), [n, n + 1]), 1, 0)
+
+
+ROWS["hstack"] = lambda k, tensors: k.cat(list(tensors), 0 if tensors[0].rank == 1 else 1)
 
 
 @row("chunk")
@@ -572,19 +693,9 @@ def tensor_split(k, x, indices_or_sections, dim=0):
     return split(k, x, [b - a for a, b in zip(ends, ends[1:])], dim)
 
 
-@row("unbind")
-def unbind(k, x, dim=0):
-    return tuple(k.select(x, dim, i) for i in range(x.shape[x.axis(dim)]))
-
-
-@row("select")
-def select(k, x, dim, index):
-    return k.select(x, dim, index)
-
-
-@row("narrow")
-def narrow(k, x, dim, start, length):
-    return k.slice(x, dim, start, start + length)
+ROWS["unbind"] = lambda k, x, dim=0: tuple(k.select(x, dim, i) for i in range(x.shape[x.axis(dim)]))
+ROWS["select"] = lambda k, x, dim, index: k.select(x, dim, index)
+ROWS["narrow"] = lambda k, x, dim, start, length: k.slice(x, dim, start, start + length)
 
 
 @row("unfold")
@@ -632,6 +743,8 @@ def pad(k, x, pad, mode="constant", value=None):
 
 @row("getitem")
 def getitem(k, x, index):
+    if isinstance(index, list) and not all(is_number(each) for each in index):
+        index = tuple(index)
     index = list(index) if isinstance(index, tuple) else [index]
     taken = sum(1 for each in index if each is not None and each is not Ellipsis)
     if Ellipsis not in [each for each in index if not isinstance(each, Value)]:
@@ -701,6 +814,48 @@ def index_select(k, x, dim, index):
     return k.permute(y, [*places[:axis], *range(index.rank), *places[axis:]])
 
 
+@row("gather")
+def gather(k, x, dim, index, sparse_grad: Free = False):
+    """Along the last dimension; of the others x has what index has."""
+    axis, last = x.axis(dim), x.rank - 1
+    for each, wanted in enumerate(index.shape):
+        x = x if each == axis else k.slice(x, each, 0, wanted)
+    x, index = (k.transpose(each, axis, last) for each in (x, index))
+    y = k.one("gather", [k.floats(x), k.cast(index, "i64")], index.shape)
+    return k.transpose(y, axis, last)
+
+
+@row("take_along_dim")
+def take_along_dim(k, x, indices, dim=None):
+    if dim is None:
+        return gather(k, k.flatten(x), 0, k.flatten(indices))
+    axis = x.axis(dim)
+    if len({each.shape[:axis] + each.shape[axis + 1 :] for each in (x, indices)}) > 1:
+        raise Unknown("torch.take_along_dim of shapes that broadcast")
+    return gather(k, x, dim, indices)
+
+
+@row("topk")
+def topk(steps, x, k, dim=-1, largest=True, sorted: Free = True):
+    """The largest, k times over: what was the largest is -inf from then on."""
+    axis = x.axis(dim)
+    if k > 8 or x.shape[axis] > 2048:  # whole numbers that all floating types have
+        raise Unknown("torch.topk of more than 8 elements, or of more than 2048")
+    steps.note("topk is as many times max, which takes longer than PyTorch's own")
+    x = x if largest else steps.unary("neg", x)
+    shape = [-1] + [1] * (x.rank - 1 - axis)
+    places = steps.data(torch.arange(float(x.shape[axis])).reshape(shape))
+    values, indices = [], []
+    for _ in range(k):
+        values.append(steps.reduced("max", x, axis, True))
+        indices.append(steps.reduced("argmax", x, axis, True, "i64"))
+        if len(values) < k:
+            x = masked_fill(steps, x, ROWS["eq"](steps, places, indices[-1]), -math.inf)
+    values = steps.cat(values, axis)
+    values = values if largest else steps.unary("neg", values)
+    return steps.pair("topk")((values, steps.cat(indices, axis)))
+
+
 @row("embedding")
 def embedding(
     k,
@@ -726,14 +881,8 @@ def mean(k, x, dim=None, keepdim=False, dtype: Floating = None):
     return k.reduced("mean", x, dim, keepdim)
 
 
-@row("amax")
-def amax(k, x, dim=None, keepdim=False):
-    return k.reduced("max", x, dim, keepdim)
-
-
-@row("amin")
-def amin(k, x, dim=None, keepdim=False):
-    return k.reduced("min", x, dim, keepdim)
+ROWS["amax"] = lambda k, x, dim=None, keepdim=False: k.reduced("max", x, dim, keepdim)
+ROWS["amin"] = lambda k, x, dim=None, keepdim=False: k.reduced("min", x, dim, keepdim)
 
 
 def extreme(op):
@@ -753,14 +902,8 @@ def extreme(op):
 ROWS["max"], ROWS["min"] = extreme("max"), extreme("min")
 
 
-@row("argmax")
-def argmax(k, x, dim=None, keepdim=False):
-    return k.reduced("argmax", x, dim, keepdim, "i64")
-
-
-@row("argmin")
-def argmin(k, x, dim=None, keepdim=False):
-    return k.reduced("argmin", x, dim, keepdim, "i64")
+ROWS["argmax"] = lambda k, x, dim=None, keepdim=False: k.reduced("argmax", x, dim, keepdim, "i64")
+ROWS["argmin"] = lambda k, x, dim=None, keepdim=False: k.reduced("argmin", x, dim, keepdim, "i64")
 
 
 @row("logsumexp")
@@ -834,6 +977,14 @@ def variance_and_mean(k, x, dim=None, unbiased=None, keepdim=False, correction=N
 ROWS["std"], ROWS["var_mean"] = deviation, variance_and_mean
 
 
+@row("prod")
+def prod(k, x, dim=None, keepdim=False, dtype: Floating = None):
+    """The last of the products so far."""
+    x, dim = (k.flatten(x), 0) if dim is None else (x, x.axis(dim))
+    last = k.slice(k.along("cumprod", x, dim), dim, x.shape[dim] - 1, x.shape[dim])
+    return last if keepdim else k.squeeze(last, [dim])
+
+
 @row("cumsum")
 def cumsum(k, x, dim, dtype: Floating = None):
     return k.along("cumsum", x, dim)
@@ -866,9 +1017,7 @@ def matmul(k, a, b):
     return k.matmul(a, b)
 
 
-@row("rmatmul")
-def rmatmul(k, a, b):
-    return k.matmul(b, a)
+ROWS["rmatmul"] = lambda k, a, b: k.matmul(b, a)
 
 
 @row("dot", "vdot", "inner")
@@ -878,9 +1027,7 @@ def dot(k, a, b):
     return k.reduced("sum", k.binary("mul", a, b))
 
 
-@row("outer", "ger")
-def outer(k, a, b):
-    return k.binary("mul", k.unsqueeze(a, 1), k.unsqueeze(b, 0))
+ROWS["outer"] = ROWS["ger"] = lambda k, a, b: k.binary("mul", k.unsqueeze(a, 1), k.unsqueeze(b, 0))
 
 
 @row("addmm", "addmv", "baddbmm")
@@ -897,9 +1044,7 @@ def addbmm(k, x, batch1, batch2, beta=1, alpha=1):
     return y if beta == 0 else k.binary("add", y, x if beta == 1 else k.binary("mul", x, beta))
 
 
-@row("linear")
-def linear(k, x, weight, bias=None):
-    return k.linear(x, weight, bias)
+ROWS["linear"] = lambda k, x, weight, bias=None: k.linear(x, weight, bias)
 
 
 @row("bilinear")
@@ -1305,27 +1450,43 @@ def interpolate(
     size=None,
     scale_factor=None,
     mode="nearest",
-    align_corners: Free = None,  # of the modes that are refused
-    recompute_scale_factor: Free = None,  # the scales are whole numbers
-    antialias: Fixed = False,
+    align_corners=None,
+    recompute_scale_factor=None,
+    antialias=False,
 ):
+    """Along one dimension after the other: each output is a weighed sum of its inputs."""
     dims = x.rank - 2
-    times = (
-        [each / extent for each, extent in zip(tuple_of(size, dims), x.shape[2:])]
-        if size is not None
-        else [
-            float(each)
-            for each in (
-                scale_factor if isinstance(scale_factor, (list, tuple)) else [scale_factor] * dims
-            )
-        ]
-    )
-    if mode not in ("nearest", "nearest-exact") or any(
-        each != int(each) or each < 1 for each in times
-    ):
-        raise Unknown(f"torch.nn.functional.interpolate with mode={mode!r} by {times}")
-    for i, each in enumerate(times):
-        x = repeat_interleave(k, x, int(each), 2 + i) if each > 1 else x
+    sizes = [None] * dims if size is None else tuple_of(size, dims)
+    times = scale_factor if isinstance(scale_factor, (list, tuple)) else [scale_factor] * dims
+    if mode == "area":
+        if size is None:
+            sizes = [int(extent * each) for extent, each in zip(x.shape[2:], times)]
+        return ROWS[f"adaptive_avg_pool{dims}d"](k, x, sizes)
+    nearest = mode.startswith("nearest")
+    for i in range(dims):
+        extent, axis = x.shape[2 + i], 2 + i
+        repeats = times[i] if size is None else sizes[i] / extent
+        if nearest and repeats == int(repeats) >= 1:
+            x = repeat_interleave(k, x, int(repeats), axis) if repeats > 1 else x
+            continue
+        weights = torch.nn.functional.interpolate(
+            torch.eye(extent, dtype=torch.float64).reshape(extent, 1, extent, 1),
+            None if size is None else (sizes[i], 1),
+            None if size is not None else (float(repeats), 1.0),
+            {"linear": "bilinear", "trilinear": "bilinear"}.get(mode, mode),
+            align_corners,
+            recompute_scale_factor,
+            antialias=antialias,
+        )[:, 0, :, 0].float()
+        if nearest:
+            x = index_select(k, x, axis, k.data(weights.argmax(0)))
+        elif axis == x.rank - 1:
+            x = k.product(k.floats(x), k.data(weights))
+        else:
+            rest = x.shape[axis + 1 :]
+            wide = x if len(rest) == 1 else k.flatten(x, axis + 1)
+            x = k.product(k.data(weights.T), k.floats(wide))
+            x = x if len(rest) == 1 else unflatten(k, x, axis + 1, rest)
     return x
 
 
@@ -1536,13 +1697,7 @@ def nll_loss(
 
 @row("kl_div")
 def kl_div(
-    k,
-    x,
-    target,
-    size_average: Free = None,
-    reduce: Free = None,
-    reduction="mean",
-    log_target=False,
+    k, x, target, size_average: Free = None, reduce: Free = None, reduction="mean", log_target=False
 ):
     only("kl_div", reduction=(reduction, ["mean", "sum", "batchmean"]))
     if log_target:

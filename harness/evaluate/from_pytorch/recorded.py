@@ -21,6 +21,9 @@ DTYPES = {
 TORCH_TYPES = {"f32": torch.float32, "i64": torch.int64, "bool": torch.bool}
 MOST_DATA = 1 << 24  # values that a task's file may say
 MOST_OPERANDS = 64  # of a cat
+MOST_STEPS = 16384  # of a task
+MOST_EXTENT = 2**31 - 1  # of a dimension, as an attribute may say it
+MANY_STEPS = 256  # of one line of the problem's file, from which on a note says so
 LONG_FILL = 4096  # equal values from which on a file says one, and an expand the rest
 
 
@@ -92,14 +95,19 @@ class Value:
 class Step:
     def __init__(self, op, inputs, attributes):
         self.op, self.inputs, self.attributes, self.outputs = op, inputs, attributes, []
+        self.module = ""  # the path of the module that it belongs to; empty: the model itself
+        self.is_modules = False  # the module is PyTorch's own, and is what it computes
+        self.line = None  # of the problem's file
 
 
 class Graph:
     def __init__(self):
         self.steps, self.inputs, self.parameters = [], [], []
+        self.place = lambda: ("", False, None)  # of a step that is recorded, as a Step has it
 
     def step(self, op, inputs, attributes, shapes, dtype="f32"):
         step = Step(op, inputs, attributes)
+        step.module, step.is_modules, step.line = self.place()
         for shape in shapes:
             value = Value(shape, dtype)
             value.step = step
@@ -161,9 +169,13 @@ class Graph:
                     )
                 else:
                     file["data"][named(each, wish)] = data_of(each)
+        counts = {}
         for step in steps:
-            for each in step.outputs:
-                named(each, f"v{len(taken)}")
+            own = [] if step.is_modules else [step.op]
+            wish = ".".join(([step.module] if step.module else []) + own)
+            for each in step.outputs:  # In the model itself all have numbers, for turns of a loop.
+                count = counts[wish] = counts.get(wish, 0) + 1
+                named(each, wish if count == 1 and step.module else f"{wish}_{count}")
             written = {
                 "op": step.op,
                 "in": [names[id(each)] for each in step.inputs],
@@ -321,6 +333,8 @@ class Steps:
         if -1 in shape:
             known = math.prod(each for each in shape if each != -1)
             shape[shape.index(-1)] = x.elements // known
+        if max(shape, default=0) > MOST_EXTENT:
+            raise Unknown(f"a dimension of {max(shape)}; a task has {MOST_EXTENT} at most")
         if math.prod(shape) != x.elements:
             raise ValueError(f"shape {shape} does not hold the elements of {list(x.shape)}")
         if x.kind == "data":
@@ -460,6 +474,8 @@ class Steps:
         x = self.floats(x)
         if axes is None or axes == [] or axes == ():
             kept = [1] * x.rank
+            if x.elements > MOST_EXTENT and x.rank > 1 and not op.startswith("arg"):
+                x = self.reduced_one(op, x, x.rank - 1, False, dtype)  # as one would be too long
             y = self.reduced_one(op, self.flatten(x) if x.rank != 1 else x, 0, False, dtype)
             return self.reshape(y, kept) if keepdim and x.rank > 0 else y
         axes = sorted({x.axis(each) for each in ([axes] if is_number(axes) else axes)})

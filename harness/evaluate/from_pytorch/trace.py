@@ -7,9 +7,11 @@
 #
 # Descriptor 0 has {"seconds": for each, "requests": [...]}, a request being {"file": TEXT'S FILE,
 # "shown": its name in messages, "name": the task's, "title": ..., "sizes": TEXT, "divisor": of its
-# sizes}; descriptor 3 takes a list of answers, each {"task": the task's file, "given": {"inputs":
-# [NAME, ...], "parameters": [NAME, ...]}, "sizes": {NAME: number or list}, "notes": [...]} or
-# {"error": MESSAGE}.
+# sizes, "divides_sizes", "divides_classes": of which numbers, "class": the module's or "",
+# "init": TEXT, "list": which list of inputs, "beside": {NAME: text of a file beside it}};
+# descriptor 3 takes a list of answers, each {"task": the task's file, "given": {"inputs": [NAME,
+# ...], "parameters": [NAME, ...]}, "sizes": {NAME: number or list}, "notes": [...]} or {"error":
+# MESSAGE}.
 #
 # A request with "given": [{"names": an answer's "given", "tensors": {NAME: tensor}}, ...] is run on
 # these tensors instead, a tensor being as tensors.py has it: {"outputs": [tensor, ...]} for each.
@@ -28,6 +30,8 @@ from torch.overrides import TorchFunctionMode, resolve_name
 
 META = torch.device("meta")
 MOST_INPUTS = 64  # of a generator that gives them
+LONG = 4096  # numbers from which on are divided with a rest
+INPUTS = ("get_inputs", "get_input_groups")  # functions of a file, of which it has one
 MOST_REAL = MOST_DATA  # elements of a tensor that is computed rather than recorded
 
 # Functions that make tensors. What they put there is known, or drawn at random, or nothing.
@@ -52,6 +56,7 @@ DRAWN_IN_PLACE = set(
 )
 COMPARISONS = {"gt", "ge", "lt", "le"}
 MADE_EMPTY = {"empty", "empty_like", "new_empty", "empty_strided"}
+MADE = MADE_REAL | MADE_DRAWN | MADE_EMPTY
 # What a tensor says of itself without its values.
 FACTS = set(
     """
@@ -261,15 +266,34 @@ class Tracer:
         self.constants = {}
         self.names = {}  # id of a tensor -> its name in the module
         self.drawing = False  # while get_inputs() is recorded
+        self.making_inputs = False  # while get_inputs() runs
         self.drawn_here = []  # inputs that get_inputs() has drawn, in order
         self.halves = []  # inputs of get_inputs() of which only whether they are large is used
         self.computed = set()  # ids of tensors that are computed of drawn ones
         self.path = []  # of modules that are running
+        self.paths = {}  # of modules of the model, by their ids: their names
+        self.graph.place = lambda: (*self.module_running(), self.line_running())
         self.file, self.lines = "", []  # the problem's file
 
     def note(self, text):
         if text not in self.notes:
             self.notes.append(text)
+
+    def module_running(self):
+        """The name of the module whose forward() runs, and whether it is PyTorch's own."""
+        if len(self.path) < 2:
+            return "", False
+        if not self.paths:
+            self.paths = {id(each): name for name, each in self.path[0].named_modules()}
+        name, kind = self.paths.get(id(self.path[-1]), ""), type(self.path[-1])
+        return name, name != "" and kind.__module__.startswith("torch.nn.modules")
+
+    def line_running(self):
+        """The line of the problem's file that runs."""
+        frame = sys._getframe()
+        while frame is not None and frame.f_code.co_filename != self.file:
+            frame = frame.f_back
+        return frame.f_lineno if frame is not None else None
 
     # --- calls
     def called(self, function, arguments, named):
@@ -278,8 +302,16 @@ class Tracer:
             if name == "device":
                 return torch.device("cpu")  # Where a mask is made that goes with it.
             return function(*arguments, **named)
+        if name in ("item", "__float__", "__int__") and self.making_inputs:
+            middle = self.middle_of(arguments[0])
+            if middle is not None:
+                self.note("a number that get_inputs() draws is the middle of what it can be")
+                return middle
         named.pop("device", None)
         named.pop("pin_memory", None)
+        if named.get("dtype") in OTHER_FLOATS and name in MADE:
+            named["dtype"] = torch.float32
+            self.k.note(OTHER_FLOATS_NOTE)
         if not self.recording:
             return self.prepared(function, name, changes, arguments, named)
         if name == "data" and not changes:
@@ -306,6 +338,17 @@ class Tracer:
                 f"the inputs ({READS[name]}): the task's graph cannot depend on them"
             )
         return self.recorded(function, name, changes, arguments, named)
+
+    def middle_of(self, tensor):
+        """The number that stands for one that is drawn at random; None if it is not drawn."""
+        drawn = self.drawn_as(tensor)
+        if drawn is None and id(tensor) in self.current:
+            drawn = self.current[id(tensor)][1].drawn
+        if drawn is None or drawn.then:
+            return None
+        if drawn.kind == "randint":
+            return int(drawn.lo + drawn.hi) // 2
+        return drawn.lo if drawn.kind in ("normal", "fill") else (drawn.lo + drawn.hi) / 2
 
     def is_recorded(self, tensor):
         return id(tensor) in self.current or tensor.device.type == "meta"
@@ -435,11 +478,8 @@ class Tracer:
         stored = "i64" if kind == "f32" and drawn is not None and drawn.kind == "randint" else kind
         if not can_be_said(drawn, stored):
             raise Unknown(f"{function}: a task's file has no such distribution")
-        frame = sys._getframe()
-        while frame is not None and frame.f_code.co_filename != self.file:
-            frame = frame.f_back
-        line = self.lines[frame.f_lineno - 1] if frame is not None else ""
-        target = re.match(r"\s*(\w+)\s*=[^=]", line)
+        line = self.line_running()
+        target = re.match(r"\s*(\w+)\s*=[^=]", self.lines[line - 1] if line else "")
         value = self.declare(tensor.shape, stored, target.group(1) if target else "drawn", drawn)
         if not self.drawing:
             self.note(f"{value.name}, which forward() draws, is an input")
@@ -504,7 +544,7 @@ class Tracer:
         drawn = self.drawn_as(x) if isinstance(x, torch.Tensor) else None
         others = [each for each in arguments[1:] if not isinstance(each, str)]
         whole = drawn is not None and not drawn.then
-        if name in COPIES or (name in RESHAPED and whole and not any(tensors_in(others))):
+        if name in COPIES or (name in RESHAPED and whole and not list(tensors_in(others))):
             made = drawn
         elif name in ("add", "sub", "mul", "div", "rsub", "neg") and not named:
             made = self.affine(name, x, others)
@@ -549,7 +589,8 @@ class Tracer:
         ):
             return self.combined(name, a, b, x, y)
         drawn, given = (a, y) if a is not None else (b, x)
-        if drawn is None or not is_number(plain(given)):
+        given = filled_with(given)
+        if drawn is None or given is None:
             return None
         given = float(given)
         if drawn.then.startswith("sum "):  # x + x^T, by 2
@@ -699,11 +740,7 @@ class Tracer:
         # A number that is a tensor is no dimension.
         operand = self.value if name in ("max", "min") else self.operand
         given = bound(
-            function,
-            handler,
-            self.k,
-            replaced(tuple(arguments), operand),
-            replaced(named, operand),
+            function, handler, self.k, replaced(tuple(arguments), operand), replaced(named, operand)
         )
         inplace = changes or given.arguments.get("inplace") is True
         result = handler(*given.args, **given.kwargs)
@@ -888,7 +925,8 @@ class Rerun(Tracer):
     def values_of(self, value, dtype):
         kind = "inputs" if value.kind == "input" else "parameters"
         place = (self.graph.inputs if kind == "inputs" else self.graph.parameters).index(value)
-        said = self.tensors.get(self.given[kind][place])
+        names = self.given[kind]  # without what is written to before it is read
+        said = self.tensors.get(names[place]) if place < len(names) else None
         made = torch.zeros(value.shape) if said is None else tensor_of(said)
         return made.to(torch.float64 if dtype.is_floating_point else dtype).reshape(value.shape)
 
@@ -896,6 +934,10 @@ class Rerun(Tracer):
         if not self.running:
             return super().called(function, arguments, named)
         name, changes = name_of(function)
+        if name in ("item", "__float__", "__int__") and self.making_inputs:
+            middle = self.middle_of(arguments[0])
+            if middle is not None:
+                return middle
         if name == "data" and not changes:
             return arguments[0]
         if name in FACTS and not changes:
@@ -905,6 +947,8 @@ class Rerun(Tracer):
             return torch.float32 if name == "dtype" and fact == torch.float64 else fact
         named.pop("device", None)
         named.pop("pin_memory", None)
+        if named.get("dtype") in OTHER_FLOATS and name in MADE:
+            named["dtype"] = torch.float32
         if name in MADE_REAL and name not in ("as_tensor", "asarray") or name in MADE_EMPTY:
             return self.made(function, name, self.swapped(arguments), named)
         if (name in MADE_DRAWN and not changes) or (name in DRAWN_IN_PLACE and changes):
@@ -977,6 +1021,7 @@ class Rerun(Tracer):
             self.come_in(fresh, shown_name(function))
         made = self.next_given(fresh.dtype)
         if changes:
+            self.keep(tensor, self.drawn_as(fresh))
             self.replace(tensor, made)
             return tensor
         return made
@@ -1082,9 +1127,7 @@ def module_path(tracer):
     """ "layers.0.attn (Attention)"; empty in the model itself."""
     if len(tracer.path) < 2:
         return ""
-    inner = tracer.path[-1]
-    names = {id(module): name for name, module in tracer.path[0].named_modules()}
-    return f"{names.get(id(inner), '')} ({type(inner).__name__})"
+    return f"{tracer.module_running()[0]} ({type(tracer.path[-1]).__name__})"
 
 
 # --- the file
@@ -1156,22 +1199,31 @@ class Divided(ast.NodeTransformer):
     def __init__(self, divisor):
         self.divisor = divisor
 
+    def of(self, number):
+        whole = type(number) is int and number > self.divisor
+        fits = whole and (number % self.divisor == 0 or number >= LONG)
+        return number // self.divisor if fits else number
+
     def visit_Constant(self, node):
-        number = node.value
-        if type(number) is int and number > self.divisor and number % self.divisor == 0:
-            return ast.copy_location(ast.Constant(number // self.divisor), node)
-        return node
+        return ast.copy_location(ast.Constant(self.of(node.value)), node)
 
 
-def shrunk(tree, divisor):
-    """The file with smaller sizes: whole numbers at its top level, and in the functions that draw
-    the inputs, divided where they can be."""
-    if divisor != 1:
-        own = (ast.Assign, ast.AnnAssign, ast.FunctionDef)
-        for i, line in enumerate(tree.body):
-            if isinstance(line, own):
-                tree.body[i] = Divided(divisor).visit(line)
+def shrunk(tree, divisor, sizes, classes):
+    """The file with smaller sizes: whole numbers at its top level and in the functions that draw
+    the inputs, and in its classes, divided where they can be."""
+    own = (ast.Assign, ast.AnnAssign, ast.FunctionDef) if sizes else ()
+    own += (ast.ClassDef,) if classes else ()
+    for i, line in enumerate(tree.body):
+        if divisor != 1 and isinstance(line, own):
+            tree.body[i] = Divided(divisor).visit(line)
     return tree
+
+
+def shrunk_text(text, divisor):
+    """A file of data with smaller sizes: its lists' whole numbers."""
+    smaller = lambda each: str(Divided(divisor).of(int(each[0])))  # noqa: E731
+    lists = lambda each: re.sub(r"\b\d+\b", smaller, each[0])  # noqa: E731
+    return re.sub(r"\[[\d,\s]*\]", lists, text)
 
 
 def whole_numbers(names, module):
@@ -1193,6 +1245,8 @@ class Problem:
         self.file = os.path.abspath(request["file"])
         self.tracer = Tracer() if given is None else Rerun(given)
         self.late = None  # why it was ended, if it was
+        self.place = None  # the line that an error is about which no line of the file raises
+        self.lines = {}  # of classes, their methods, and functions, by their names
         self.computed = []  # of inputs: their place in get_inputs(), what stands for them
 
     def answer(self):
@@ -1202,12 +1256,26 @@ class Problem:
             with open(self.file, encoding="utf-8") as source:
                 text = source.read()
             self.tracer.file, self.tracer.lines = self.file, text.splitlines()
-            tree = shrunk(ast.parse(text, self.file), self.request.get("divisor", 1))
+            divisor = self.request.get("divisor", 1)
+            tree = ast.parse(text, self.file)
+            divides = [self.request[each] for each in ("divides_sizes", "divides_classes")]
+            tree = shrunk(tree, divisor, *divides)
+            for each in tree.body:
+                if isinstance(each, (ast.ClassDef, ast.FunctionDef)):
+                    self.lines[each.name] = each.lineno
+                for one in getattr(each, "body", []):
+                    if isinstance(each, ast.ClassDef) and isinstance(one, ast.FunctionDef):
+                        self.lines[f"{each.name}.{one.name}"] = one.lineno
+            for name, beside in self.request.get("beside", {}).items():
+                with open(os.path.join(os.path.dirname(self.file), name), "w") as copy:
+                    copy.write(shrunk_text(beside, divisor) if divides[0] else beside)
             sizes = sizes_in(self.request.get("sizes", ""))
             names = [name for name, _, _ in constants_of(tree)]
             code = compile(with_sizes(tree, sizes, self.shown), self.file, "exec")
             module = types.ModuleType("problem")
-            module.__file__ = self.file
+            module.__file__ = os.path.join(
+                os.path.dirname(self.file), os.path.basename(self.shown)
+            )
             sys.modules["problem"] = module
             with torch.no_grad():
                 with self.watched():
@@ -1216,8 +1284,10 @@ class Problem:
                     model = self.model_of(module)
                 self.name_parameters(model)
                 doing = "its get_inputs()"
+                self.place = first_of(*map(self.lines.get, INPUTS))
                 inputs = self.inputs_of(module, model)
                 doing = "its forward()"
+                self.place = self.lines.get(self.model + ".forward")
                 if isinstance(self.tracer, Rerun):
                     self.begin_rerun(module, model)
                 result = self.forward(model, inputs)
@@ -1226,26 +1296,23 @@ class Problem:
             return {"error": self.said(error, doing)}
 
     @contextlib.contextmanager
-    def watched(self):
+    def watched(self, making_inputs=False):
         """While the file's code runs."""
-        self.tracer.watching = True
+        self.tracer.watching, self.tracer.making_inputs = True, making_inputs
         try:
             with Mode(self.tracer):
                 yield
         finally:
-            self.tracer.watching = False
+            self.tracer.watching = self.tracer.making_inputs = False
 
     def model_of(self, module):
-        made_by = getattr(module, "Model", None) or self.only_module(module)
-        for name, found in (
-            ("class Model", made_by),
-            ("function get_inputs()", getattr(module, "get_inputs", None)),
-        ):
-            if not callable(found):
-                raise Missing(
-                    f"it has no {name}; a problem's file has class Model, get_inputs() and "
-                    "get_init_inputs()"
-                )
+        made_by = self.class_of(module)
+        self.place = self.lines.get(made_by.__name__)
+        self.model = made_by.__name__
+        if not any(callable(getattr(module, each, None)) for each in INPUTS):
+            raise Missing(
+                "it has no function get_inputs() or get_input_groups(), which gives its inputs"
+            )
         given = module.get_init_inputs() if hasattr(module, "get_init_inputs") else []
         positional, named = ((), given) if isinstance(given, dict) else (given, {})
         if len(positional) == 2 and isinstance(given[0], list) and isinstance(given[1], dict):
@@ -1254,35 +1321,58 @@ class Problem:
                 positional, named = given
             except TypeError:
                 pass
-        model = made_by(*positional, **named)
-        if not isinstance(model, torch.nn.Module):
-            raise Missing("its Model is no torch.nn.Module")
-        return model
+        if self.request.get("init"):
+            of = Divided(self.request["divisor"] if self.request["divides_sizes"] else 1).of
+            given = sizes_in(self.request["init"])
+            positional, named = (), {name: of(each) for name, each in given.items()}
+        try:
+            inspect.signature(made_by).bind(*positional, **named)
+        except TypeError as error:
+            said = "get_init_inputs()" if given else "no get_init_inputs()"
+            raise Missing(f"{made_by.__name__}() with {said}: {error}; --init gives others")
+        return made_by(*positional, **named)
 
-    def only_module(self, module):
-        """The class of a file that has one and calls it otherwise."""
-        kinds = [each for each in vars(module).values() if isinstance(each, type)]
-        own = [each for each in kinds if each.__module__ == module.__name__]
-        own = [each for each in own if issubclass(each, torch.nn.Module)]
-        if len(own) != 1:
-            return None
-        self.tracer.note(f"its module is {own[0].__name__}, as it has no class Model")
-        return own[0]
+    def class_of(self, module):
+        """The module's class: the one that is asked for, Model, or the only one."""
+        kinds = {
+            name: each
+            for name, each in vars(module).items()
+            if isinstance(each, type) and issubclass(each, torch.nn.Module)
+        }
+        asked = self.request.get("class") or "Model"
+        if asked in kinds:
+            return kinds[asked]
+        own = [each for each in kinds.values() if each.__module__ == module.__name__]
+        if len(own) == 1 and not self.request.get("class"):
+            self.tracer.note(f"its module is {own[0].__name__}, as it has no class Model")
+            return own[0]
+        has = ", ".join(f"{each.__name__} in line {self.lines.get(each.__name__)}" for each in own)
+        raise Missing(
+            f"it has no torch.nn.Module of the name {asked}"
+            + (f"; --class names one of its own: {has}" if own else "")
+        )
 
     def case_of(self, module):
         """One list of inputs."""
-        with self.watched():
-            inputs = module.get_inputs()
-            if isinstance(inputs, types.GeneratorType):
-                inputs = self.generated(inputs)
+        with self.watched(making_inputs=True):
+            if callable(getattr(module, "get_inputs", None)):
+                inputs = module.get_inputs()
+                if isinstance(inputs, types.GeneratorType):
+                    inputs = self.one_of(list(itertools.islice(inputs, MOST_INPUTS)))
+            else:
+                inputs = self.one_of(module.get_input_groups())
         return list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
 
-    def generated(self, inputs):
-        found = list(itertools.islice(inputs, MOST_INPUTS))
-        lists = bool(found) and all(isinstance(each, (list, tuple)) for each in found)
-        if lists and len(found) > 1:
-            self.tracer.note("get_inputs() has several lists of inputs: the first is taken")
-        return found[0] if lists else found
+    def one_of(self, found):
+        """The list of inputs that is asked for, where there are several."""
+        if not found or not all(isinstance(each, (list, tuple)) for each in found):
+            return found
+        number = self.request.get("list", 1)
+        if not 1 <= number <= len(found):
+            raise Missing(f"it has {len(found)} lists of inputs, and no list {number}")
+        if len(found) > 1:
+            self.tracer.note(f"it has {len(found)} lists of inputs: list {number} is taken")
+        return found[number - 1]
 
     def name_parameters(self, model):
         tracer = self.tracer
@@ -1325,8 +1415,18 @@ class Problem:
         values = [tracer.value(each) for each in outputs]
         if any(each.kind == "data" for each in values):
             raise Missing("an output of its forward() does not depend on the inputs")
-        if not tracer.graph.needed(values):
-            raise Missing("its forward() computes nothing: a task has operators")
+        steps = tracer.graph.needed(values)
+        if not steps:
+            raise Missing("its forward() computes nothing of these inputs: a task has operators")
+        for line, count in collections.Counter(each.line for each in steps).most_common(1):
+            if len(steps) > MOST_STEPS:
+                self.place = line
+                raise Missing(
+                    f"its forward() is {len(steps)} steps, {count} of which this line makes; "
+                    f"a task has {MOST_STEPS} at most"
+                )
+            if count >= MANY_STEPS:
+                tracer.note(f"line {line} makes {count} of its {len(steps)} steps")
         file, given = tracer.graph.file(self.request["name"], self.request["title"], values)
         return {"task": file, "given": given, "sizes": sizes, "notes": tracer.notes}
 
@@ -1425,7 +1525,7 @@ class Problem:
         frames = [
             each for each in traceback.extract_tb(error.__traceback__) if each.filename == self.file
         ]
-        line = frames[-1].lineno if frames else None
+        line = frames[-1].lineno if frames else self.place
         if isinstance(error, SyntaxError) and error.filename == self.file:
             line = error.lineno
         place = f"{self.shown}:{line}: " if line else f"{self.shown}: "
@@ -1435,6 +1535,8 @@ class Problem:
         text = " ".join(str(error)[:2000].split())
         if isinstance(error, Unknown):
             text = f"kbench has no operator for {text}"
+        elif isinstance(error, ModuleNotFoundError):
+            text = f"it needs the package {error.name}, which this python3 does not have"
         elif isinstance(error, (Dependent, Missing, Late)):
             pass
         elif isinstance(error, ValueError) and not frames:
@@ -1515,7 +1617,10 @@ def outputs_in(result):
 
 
 def add_newer_names():
-    """Functions that a problem's file may call, and that older versions of PyTorch lack."""
+    """What a problem's file may name, and older versions of PyTorch lack."""
+    for name in ("uint16", "uint32", "uint64"):
+        if not hasattr(torch, name):
+            setattr(torch, name, torch.int64)  # All whole numbers are a task's i64.
     functional = torch.nn.functional
     if hasattr(functional, "scaled_dot_product_attention"):
         return

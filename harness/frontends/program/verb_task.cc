@@ -30,7 +30,8 @@ namespace {
 struct TaskVerbOptions {
   std::string action;
   std::string what;
-  std::string name, smoke, train, v0;
+  std::string name, module_class, init, smoke, train, v0;
+  int list = 1;
   double seconds = 60;
 };
 
@@ -174,10 +175,17 @@ int print_from_pytorch(const TaskVerbOptions& options) {
   const std::string name = options.name.empty() ? name_from(options.what) : options.name;
   require_own_name(name);
   const std::filesystem::path path(options.what);
-  const from_pytorch::Problem problem{.text = read_file(options.what),
-                                      .shown = options.what,
-                                      .name = name,
-                                      .title = path.stem().string()};
+  from_pytorch::Problem problem{.text = read_file(options.what),
+                                .shown = options.what,
+                                .name = name,
+                                .title = path.stem().string(),
+                                .module_class = options.module_class,
+                                .init = options.init,
+                                .list = options.list};
+  const std::filesystem::path data = std::filesystem::path(path).replace_extension(".json");
+  if (std::filesystem::is_regular_file(data)) {
+    problem.beside[data.filename().string()] = read_file(data.string());
+  }
   std::vector<from_pytorch::PresetSizes> presets;
   if (!options.smoke.empty()) presets.push_back({Preset::smoke, options.smoke});
   if (!options.train.empty()) presets.push_back({Preset::train, options.train});
@@ -187,10 +195,11 @@ int print_from_pytorch(const TaskVerbOptions& options) {
   for (const std::string& note : task.notes) warn("note: " + note);
   warn("note: beside the module: " + task.compared);
   if (presets.empty() && !task.sizes.empty()) {
-    warn(
-        "note: one size for all presets; --smoke, --train and --v0 give others to constants of the "
-        "file: " +
-        from_pytorch::sizes_text(task.sizes));
+    warn("note: " +
+         (task.smoke.empty() ? "one size for all presets"
+                             : "preset smoke has " + task.smoke + ", the others have its own") +
+         "; --smoke, --train and --v0 give others to constants of the file: " +
+         from_pytorch::sizes_text(task.sizes));
   }
   say(task.text);
   return kDone;
@@ -243,9 +252,17 @@ Verb add_task(Command program) {
   const Command pytorch = app.in_group("from-pytorch");
   pytorch.add_option("--name SET/NAME", options->name,
                      "The task's name; without it my/ and the file's");
+  pytorch.add_option("--class NAME", options->module_class,
+                     "The module's class; without it Model, or the only one in the file");
+  pytorch.add_option(
+      "--init NAME=VALUE,...", options->init,
+      "Arguments of its constructor in place of get_init_inputs(): width=8,eps=1e-6");
+  pytorch.add_setting("--list N", options->list,
+                      "Which list of inputs, of a file that gives several");
   pytorch.add_option("--smoke NAME=N,...", options->smoke,
                      "Values at preset smoke of constants at the file's top level, by commas: "
-                     "batch_size=2,kernel=(3,5)");
+                     "batch_size=2,kernel=(3,5); without it the file's numbers divided by a power "
+                     "of two");
   pytorch.add_option("--train NAME=N,...", options->train,
                      "The same for preset train; without it those of v0");
   pytorch.add_option("--v0 NAME=N,...", options->v0,
