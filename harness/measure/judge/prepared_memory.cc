@@ -77,8 +77,12 @@ bool PreparedTrial::fits() {
   const vulkan::DeviceSnapshot& snapshot = context_.device.snapshot();
   const uint64_t task = question().check ? trial::required_bytes(build_.graph(), snapshot) : 0;
   uint64_t available = context_.device.available_bytes() + context_.store.unused_bytes();
+  // Where a driver finds the device full, it keeps what it needs beside a program in the host's.
+  const uint64_t reserve = software() ? 0 : snapshot.device_local_bytes / kReserve;
   if (layout.bytes() > available) {
     available = make_room(layout.bytes());
+  } else if (layout.bytes() + reserve > available) {
+    give_back(layout.bytes() + reserve - available);
   }
   if (snapshot.software()) {  // Its memory is the host's, and others live there.
     const auto host = static_cast<uint64_t>(process::available_host_bytes());

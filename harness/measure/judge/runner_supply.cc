@@ -28,9 +28,16 @@ constexpr int64_t kMostGrownBytes = int64_t{512} << 20;
 constexpr milliseconds kPreparing(100);
 /// How long the thread may wait before it looks whether pause() was called.
 constexpr milliseconds kLook(5);
-/// One part in so many of a device's memory is left to candidates and drivers when task memory is
-/// made ahead.
-constexpr uint64_t kReserve = 8;
+
+/// Whether a process failed at what it was told: it is of no use any more.
+bool fails(const auto& call) {
+  try {
+    call();
+    return false;
+  } catch (const RunnerFailure&) {
+    return true;
+  }
+}
 
 /// What a step makes, for a timeline; null for one that waits.
 const char* name_of(Step::What what) {
@@ -310,20 +317,13 @@ void RunnerSupply::make_room(uint64_t bytes) {
     leave(std::move(ahead_.front()));
     ahead_.pop_front();
   }
-  store_->drop_unused(bytes);
+  const uint64_t reserve = device_->snapshot().device_local_bytes / kReserve;
+  store_->drop_unused(bytes == kAllBytes ? bytes : bytes + reserve);
   if (task_.memory && task_.baseline->runner().holds_dropped(*store_)) {
     task_.memory->import_again(*store_, *task_.baseline);
   } else if (task_.baseline) {
     task_.baseline->release_memory(*store_);
   }
-  const auto fails = [](const auto& release) {
-    try {
-      release();
-      return false;
-    } catch (const RunnerFailure&) {
-      return true;
-    }
-  };
   std::erase_if(spares_,
                 [&](const auto& spare) { return fails([&] { spare->release_memory(*store_); }); });
   // A candidate's code has run in these: they are not waited for longer than unmapping takes.
@@ -431,16 +431,11 @@ void RunnerSupply::enter(Phase phase, const EvaluateRequest& request) {
 
 void RunnerSupply::quiet() {
   pause();
-  const auto fails = [&](RunnerProcess& runner) {
-    try {
-      if (runner.told_to_open()) runner.wait_open(uuid());
-      return false;
-    } catch (const RunnerFailure&) {
-      return true;
-    }
+  const auto fails_to_open = [&](RunnerProcess& runner) {
+    return runner.told_to_open() && fails([&] { runner.wait_open(uuid()); });
   };
-  std::erase_if(waiting_, [&](const auto& each) { return fails(*each); });
-  std::erase_if(spares_, [&](const auto& each) { return fails(each->runner()); });
+  std::erase_if(waiting_, [&](const auto& each) { return fails_to_open(*each); });
+  std::erase_if(spares_, [&](const auto& each) { return fails_to_open(each->runner()); });
 }
 
 void RunnerSupply::pause() {
@@ -531,6 +526,7 @@ SupplyState RunnerSupply::state() {
 /// Does one thing that takes milliseconds, or makes one task's memory. False when nothing is left
 /// to do.
 bool RunnerSupply::do_step() {
+  release_dropped();
   const Step step = next_step(state());
   std::optional<trace::Span> span;
   if (const char* what = name_of(step.what); what != nullptr) span.emplace(what);
@@ -646,6 +642,23 @@ void RunnerSupply::attach_one() {
   } catch (const RunnerFailure&) {  // It will be begun anew.
     std::erase_if(begun_, [build](const auto& each) { return each.get() == build; });
   }
+}
+
+/// Has idle processes give back what the store holds no more: until then the device's memory is not
+/// free, and where it is full drivers keep what a process needs for itself, as its kernels' code,
+/// in the host's: on an H100 a runner that opened then took three times as long for the same
+/// kernel.
+void RunnerSupply::release_dropped() {
+  std::erase_if(spares_, [&](const auto& each) {
+    RunnerProcess& runner = each->runner();
+    return runner.holds_dropped(*store_) && fails([&] { runner.begin_release(*store_); });
+  });
+  std::erase_if(waiting_, [&](const auto& each) {
+    return each->holds_dropped(*store_) && fails([&] { each->begin_release(*store_); });
+  });
+  std::erase_if(begun_, [&](const auto& each) {
+    return each->runner().holds_dropped(*store_) && fails([&] { each->begin_release(); });
+  });
 }
 
 /// Does not wait for it.

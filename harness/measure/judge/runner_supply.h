@@ -115,6 +115,7 @@ class RunnerSupply {
   void start_runner(runner::RunnerKind kind);
   void top_up(size_t runners, runner::RunnerKind kind);
   void begin_candidate(const EvaluateRequest& request, size_t runner);
+  void release_dropped();
   void make_baseline_ahead();
   void make_task_ahead();
   void attach_one();

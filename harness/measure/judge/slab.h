@@ -20,6 +20,8 @@ namespace kbench::judge {
 /// writes and reads; the baseline's slabs are in no candidate's reach.
 /// All that can be given back.
 inline constexpr uint64_t kAllBytes = ~uint64_t{0};
+/// One part in so many of a device's memory is left to candidates and drivers.
+inline constexpr uint64_t kReserve = 8;
 
 enum class SlabUse { given, outputs, temporaries, wide, truth, intermediates, opponent };
 
