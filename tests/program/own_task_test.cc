@@ -162,7 +162,7 @@ TEST_F(OwnTask, IsShownAndWrittenAsACandidateAndAFile) {
   EXPECT_THAT(kbench("show tasks/gate.yaml --preset smoke --candidate").out,
               HasSubstr("task: my/gate"));
   const std::string text = kbench("show tasks/gate.yaml --preset smoke --task-file").out;
-  EXPECT_THAT(text, HasSubstr("{op: sigmoid, in: x, out: v1}"));
+  EXPECT_THAT(text, HasSubstr("{op: sigmoid, in: x, out: g}"));
   write_file(folder_ / "again.yaml", text);
   EXPECT_THAT(kbench("show again.yaml --preset smoke").out, HasSubstr("output = mul(x, v2)"));
   write_file(folder_ / "broken.yaml", std::string(kTask) + "what: 1\n");

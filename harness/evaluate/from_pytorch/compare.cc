@@ -112,7 +112,7 @@ int64_t bytes_compared(const Graph& graph) {
   for (const Graph::Kind kind : {Graph::Kind::input, Graph::Kind::parameter}) {
     for (const int id : graph.values_of(kind)) bytes += graph.value(id).type.bytes();
   }
-  // Outputs come back in float64, and by a narrower way.
+  // Outputs come back as float64 in text: almost three times as many bytes.
   for (const int id : graph.outputs()) bytes += 3 * graph.value(id).type.bytes();
   return bytes;
 }

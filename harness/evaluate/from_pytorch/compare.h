@@ -17,7 +17,7 @@ struct Agreement {
   double worst_error = 0;         ///< largest |c - r| / (s + |r|) of all outputs
 };
 
-/// The bytes of a graph's inputs, parameters and outputs, these three times.
+/// The bytes that a comparison moves: inputs, parameters, and three times the outputs.
 int64_t bytes_compared(const Graph& graph);
 
 /// Why a graph is not run beside PyTorch: it is too large. Empty if it is not.

@@ -236,7 +236,7 @@ def threshold(k, x, threshold, value, inplace: Free = False):
     return where(k, greater(k, x, threshold), x, value)
 
 
-# --- comparisons: the bits where a difference is not 0, or where it is positive
+# --- comparisons: a != b where a - b is not 0, a > b where it is positive. A NaN counts as both.
 @row("ne", "not_equal", "logical_xor")
 def differs(k, a, b):
     return k.cast(k.binary("sub", a, b), "bool")

@@ -253,7 +253,7 @@ std::string CommandLine::complete(const std::vector<std::string>& words) const {
     offer_values(*open);
   } else if (begun.starts_with("-")) {
     for (const CLI::Option* option : command->get_options()) {
-      if (!option->get_lnames().empty()) {
+      if (!option->get_lnames().empty() && !option->get_positional()) {
         offer("--" + option->get_lnames().front(), option->get_description());
       }
     }

@@ -124,7 +124,7 @@ Verb add_model_prompt(Command model) {
       "  kbench model prompt 2/12 --language cuda\n"
       "  kbench model prompt --check --prompt my-prompts/");
   app.add_option("TASK,--task,--tasks", options->task,
-                 "The task: level1/19, 1/19, its name, or a task's file");
+                 "The task: level1/19, 1/19, its name, or a task's file; also behind --task");
   options->size.add_to(app, /*with_auto=*/false, "v0.1");
   options->PromptFlags::add_to(app);
   options->device.add_to(app, /*with_validate=*/false);

@@ -87,7 +87,7 @@ std::string operator_text(const Operator& op) {
   return text;
 }
 
-/// Of one operator, or of all.
+/// Prints the page of the operator that is named, or the list of all.
 int list_operators(const ListOptions& options) {
   std::vector<const Operator*> chosen = operators();
   if (!options.name.empty()) chosen = {&find_operator(options.name)};

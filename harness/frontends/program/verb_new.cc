@@ -156,7 +156,7 @@ Verb add_new(Command program) {
       "  kbench new 2/76 my/gemm --preset smoke\n"
       "  kbench new level1/19 my/half --dtype f16");
   app.add_option("TASK,--task,--tasks", options->task,
-                 "The task: level1/19, 1/19, its name, or a task's file")
+                 "The task: level1/19, 1/19, its name, or a task's file; also behind --task")
       .required();
   app.add_option("DIR", options->folder, "The candidate's folder (default: named after the task)");
   app.in_group("Kernel").add_option("--language NAME", options->language,

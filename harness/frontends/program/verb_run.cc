@@ -223,7 +223,7 @@ std::string summary_of(const std::vector<Result>& results) {
   return text + "\n";
 }
 
-/// Those that are no success.
+/// The verdicts of the results that failed.
 std::set<Verdict> verdicts_of(const std::vector<Result>& results) {
   std::set<Verdict> verdicts;
   for (const Result& result : results) verdicts.insert(result.verdict);
@@ -446,7 +446,7 @@ Verb add_run(Command program) {
       "  kbench run run1 --device 1 --preset v0.1");
   app.add_option("CANDIDATE,--candidates", options->candidates,
                  "YAML files, Python files with a ModelNew, folders, or - for one on standard "
-                 "input; or a run's folder",
+                 "input; or a run's folder; also behind --candidates",
                  readable_or_dash())
       .required();
   options->tasks.add_to(app);

@@ -142,7 +142,7 @@ Verb add_show(Command program) {
                        "  kbench show 1/23 --task-file > my/softmax_task.yaml\n"
                        "  kbench show 1/23 --json");
   app.add_option("TASK,--task,--tasks", options->task,
-                 "The task: level1/19, 1/19, its name, or a task's file")
+                 "The task: level1/19, 1/19, its name, or a task's file; also behind --task")
       .required();
   options->size.add_to(app, /*with_auto=*/false, "v0.1");
   options->device.add_to(app, /*with_validate=*/false);

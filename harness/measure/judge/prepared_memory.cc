@@ -1,6 +1,7 @@
 // The memory of a prepared trial: from where it comes, and whether there is enough.
 #include <algorithm>
 #include <chrono>
+#include <stop_token>
 #include <thread>
 #include <utility>
 
@@ -77,7 +78,7 @@ bool PreparedTrial::fits() {
   const vulkan::DeviceSnapshot& snapshot = context_.device.snapshot();
   const uint64_t task = question().check ? trial::required_bytes(build_.graph(), snapshot) : 0;
   uint64_t available = context_.device.available_bytes() + context_.store.unused_bytes();
-  // Where a driver finds the device full, it keeps what it needs beside a program in the host's.
+  // See RunnerSupply::release_dropped(): no device may be filled to the end.
   const uint64_t reserve = software() ? 0 : snapshot.device_local_bytes / kReserve;
   if (layout.bytes() > available) {
     available = make_room(layout.bytes());
@@ -167,15 +168,26 @@ void PreparedTrial::allocate() {
   candidate().attach(attachment);
   redzones_.emplace(
       std::vector<const Slab*>{&task_memory.given(), &task_memory.outputs(), &memory_.slab});
+  learn_clock();
   runner::Refused refused;  // CUDA's own driver, opened only now, may refuse the candidate.
   if (!candidate().receive<runner::Attached>(kAttachSeconds, refused)) throw refused;
   report_.lap("import");
-  if (context_.kernels_prepared.valid()) context_.kernels_prepared.get();
   at_baseline_ = !alone();
   task()->finish(context_.device, alone() ? nullptr : &context_.supply.baseline());
   at_baseline_ = false;
   report_.lap("task");
   attach_opponent();
+}
+
+/// The first time it takes a third of a second to learn the device's full clock: meanwhile memory is
+/// imported, unless another process's trial has the device.
+void PreparedTrial::learn_clock() {
+  if (context_.kernels_prepared.valid()) context_.kernels_prepared.get();
+  if (context_.clock.learned()) return;
+  std::stop_source at_once;
+  at_once.request_stop();
+  context_.lock.take({}, at_once.get_token());
+  if (context_.lock.held()) context_.clock.raise(context_.kernels);
 }
 
 /// The opponent's time counts in no limit of the candidate's.

@@ -142,6 +142,7 @@ class PreparedTrial {
   void leave_room_for_torch();
   void allocate();
   void attach_opponent();
+  void learn_clock();
 
   const TrialContext context_;
   CandidateBuild& build_;

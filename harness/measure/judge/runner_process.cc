@@ -249,7 +249,7 @@ void RunnerProcess::send(uint32_t kind, const std::string& payload,
   }
 }
 
-/// What the runner did since it was asked.
+/// Adds to the timeline what the runner did since it was asked.
 void RunnerProcess::trace_answer(uint32_t kind) const {
   if (!trace::on()) return;
   using runner::MessageKind;

@@ -39,7 +39,7 @@ bool fails(const auto& call) {
   }
 }
 
-/// What a step makes, for a timeline; null for one that waits.
+/// The step's name in a timeline; null for a step that only waits.
 const char* name_of(Step::What what) {
   switch (what) {
     case Step::What::end_runner:
@@ -608,7 +608,7 @@ bool RunnerSupply::is_for_none(const BaselineProcess& spare) const {
   });
 }
 
-/// Of the candidates begun, the first whose task has neither baseline nor memory.
+/// The first of the candidates begun whose task has neither baseline nor memory; null: none.
 CandidateBuild* RunnerSupply::first_without_baseline() {
   const auto found = std::ranges::find_if(begun_, [&](const auto& each) {
     return lacks_memory(*each) && spare_for(each->key()) == spares_.end();
@@ -616,7 +616,7 @@ CandidateBuild* RunnerSupply::first_without_baseline() {
   return found == begun_.end() ? nullptr : found->get();
 }
 
-/// Of the candidates begun, the first whose task has a baseline, and no memory.
+/// The first of the candidates begun whose task has a baseline, and no memory; null: none.
 CandidateBuild* RunnerSupply::first_without_memory() {
   const auto found = std::ranges::find_if(begun_, [&](const auto& each) {
     return lacks_memory(*each) && does_not_fit_ != each->key() &&
@@ -644,10 +644,10 @@ void RunnerSupply::attach_one() {
   }
 }
 
-/// Has idle processes give back what the store holds no more: until then the device's memory is not
-/// free, and where it is full drivers keep what a process needs for itself, as its kernels' code,
-/// in the host's: on an H100 a runner that opened then took three times as long for the same
-/// kernel.
+/// Tells idle processes to give back the memory that the store holds no more, as it is not free
+/// until they have. A driver that finds the device full puts a process's own memory, its kernels'
+/// code among it, into the host's: on an H100 a runner that was opened then took three times as
+/// long for the same kernel.
 void RunnerSupply::release_dropped() {
   std::erase_if(spares_, [&](const auto& each) {
     RunnerProcess& runner = each->runner();

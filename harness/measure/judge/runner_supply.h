@@ -74,10 +74,10 @@ class RunnerSupply {
   /// The same where it was not. Throws RunnerFailure if the baseline process fails, and Error
   /// (kOutOfMemory) if the task does not fit beside what is there: see make_room().
   void make_task(const CandidateBuild& build);
-  /// Gives back memory that the present task does not need, so much at least if there is: what it
-  /// is mapped in costs time, here and when it is made again. Candidates that are compiled ahead
-  /// stay; where `bytes` is kAllBytes, those that hold memory are begun anew. The present
-  /// candidate's runner may hold some of it, too: CandidateBuild::release_memory().
+  /// Gives back memory that the present task does not need: so many bytes and the reserve, if there
+  /// are as many, and not much more, as unmapping it and making it again take time. Candidates that
+  /// are compiled ahead stay; where `bytes` is kAllBytes, those that hold memory are begun anew.
+  /// The present candidate's runner may hold some of it, too: CandidateBuild::release_memory().
   void make_room(uint64_t bytes = kAllBytes);
   /// Then waits until so much is free: drivers take back what ended processes held some seconds
   /// after they have ended. Returns what is free.

@@ -32,6 +32,8 @@ class ClockWatch {
   /// 0.3 s at most, or a second where it still runs at an idle clock. The first call takes 0.3 s,
   /// as it learns what the full clock is.
   void raise(Kernels& kernels);
+  /// Whether raise() need not learn any more what the full clock is.
+  bool learned() const { return learned_ || !commands_; }
   /// Records the chain; the caller records timestamps before and after.
   void record(vulkan::Commands& commands);
   /// Whether a chain that took so long ran at full clock.

@@ -161,7 +161,7 @@ CallPlan index_rows(const OperatorCall& call, const DeviceTraits& traits) {
   return indexed(call, table[0], table[1], call.inputs[1].elements(), traits);
 }
 
-/// Every row of x is a table of rows of one element.
+/// The kernel of index_rows: each row of x is taken for a table whose rows have one element.
 CallPlan gather(const OperatorCall& call, const DeviceTraits& traits) {
   return indexed(call, call.inputs[0].shape.back(), 1, call.inputs[1].shape.back(), traits);
 }
