@@ -179,8 +179,8 @@ void PreparedTrial::allocate() {
   attach_opponent();
 }
 
-/// The first time it takes a third of a second to learn the device's full clock: meanwhile memory is
-/// imported, unless another process's trial has the device.
+/// The first time it takes a third of a second to learn the device's full clock: meanwhile memory
+/// is imported, unless another process's trial has the device.
 void PreparedTrial::learn_clock() {
   if (context_.kernels_prepared.valid()) context_.kernels_prepared.get();
   if (context_.clock.learned()) return;
