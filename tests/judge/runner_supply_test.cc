@@ -177,6 +177,32 @@ TEST_F(RunnerSupplyTest, RoomIsMadeOfWhatCandidatesToComeHaveImported) {
   EXPECT_FALSE(next_after(2 * wait, kAllBytes)) << "it still holds memory";
 }
 
+/// What it gave back without being waited for is not taken for what it is given next.
+TEST_F(RunnerSupplyTest, ABaselineComputesInItsOwnMemoryAfterItGaveSomeBack) {
+  BaselineProcess baseline(options_);
+  baseline.runner().wait_open(vulkan::to_string(device().snapshot().device_uuid));
+  const TaskAt relu = task_at({1, 19}, Preset::smoke), product = task_at({1, 1}, Preset::smoke);
+  const auto memory_of = [&](const TaskAt& key) {
+    auto memory = std::make_unique<TaskMemory>(device(), *store_, baseline, key, 1);
+    memory->finish(device(), &baseline);
+    return memory;
+  };
+  memory_of(product).reset();
+  store_->drop_unused(1);
+  baseline.runner().begin_release(*store_);
+  store_->drop_unused();
+  const auto memory = memory_of(relu);
+  const vulkan::Region in = memory->given(0), out = memory->truth().tensor(0);
+  std::vector<float> values(in.size / sizeof(float));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = i % 2 == 0 ? -1.0f : static_cast<float>(i);
+  device().upload(*in.buffer, in.offset, std::as_bytes(std::span(values)));
+  baseline.runner().send(runner::Run{.seconds = 10});
+  baseline.runner().receive<runner::Ran>(20);
+  std::vector<float> computed(values.size());
+  device().download(*out.buffer, out.offset, std::as_writable_bytes(std::span(computed)));
+  for (size_t i = 0; i < values.size(); ++i) ASSERT_EQ(computed[i], std::max(values[i], 0.0f)) << i;
+}
+
 TEST_F(RunnerSupplyTest, WithoutHandingOnEveryRunnerIsFresh) {
   supply_->use(device(), *store_, RunnerSupply::rules_of(device().snapshot()));
   const CandidateSource source = candidate("a.yaml", "level1/19", "a");

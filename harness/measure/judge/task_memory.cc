@@ -31,7 +31,10 @@ void TaskMemory::import_into(const SlabStore& store, BaselineProcess& baseline) 
   place_truth(attachment);
   const int index = attachment.add(intermediates_, false);
   if (index >= 0) attachment.message.wanted.push_back(intermediates_.place(0, index));
+  // A first part, as RunnerProcess::begin_release() may have sent one, of which this is no second.
+  attachment.message.more = true;
   baseline.runner().attach(attachment);
+  baseline.runner().attach(Attachment::second_part(baseline.runner().imported()));
 }
 
 void TaskMemory::import_again(SlabStore& store, BaselineProcess& baseline) {
