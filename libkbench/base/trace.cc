@@ -34,7 +34,7 @@ void append(const Json& event) {
   [[maybe_unused]] const ssize_t ignored = write(file, line.data(), line.size());
 }
 
-void name(const char* kind, int64_t row, const std::string& what) {
+void name(const char* kind, int64_t row, std::string_view what) {
   append(
       {{"ph", "M"}, {"name", kind}, {"pid", getpid()}, {"tid", row}, {"args", {{"name", what}}}});
 }

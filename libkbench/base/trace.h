@@ -22,8 +22,8 @@ bool on();
 
 /// A row of the timeline: a thread of this process, or a process that it speaks for.
 struct Row {
-  int64_t id = 0;    ///< a process's id, or a number of one's own; 0: this thread
-  std::string name;  ///< said once
+  int64_t id = 0;         ///< a process's id, or a number of one's own; 0: this thread
+  std::string_view name;  ///< said once
 };
 /// What took from `start` to `end`.
 void add(std::string_view what, Clock::time_point start, Clock::time_point end,
@@ -32,7 +32,7 @@ void add(std::string_view what, Clock::time_point start, Clock::time_point end,
 /// What takes as long as this lives, on this thread's row.
 class Span {
  public:
-  explicit Span(std::string_view what) : what_(what) {}
+  explicit Span(std::string_view what) : what_(on() ? what : "") {}
   ~Span() {
     if (on()) add(what_, start_, Clock::now());
   }

@@ -168,6 +168,7 @@ void PreparedTrial::allocate() {
   candidate().attach(attachment);
   redzones_.emplace(
       std::vector<const Slab*>{&task_memory.given(), &task_memory.outputs(), &memory_.slab});
+  if (context_.kernels_prepared.valid()) context_.kernels_prepared.get();
   learn_clock();
   runner::Refused refused;  // CUDA's own driver, opened only now, may refuse the candidate.
   if (!candidate().receive<runner::Attached>(kAttachSeconds, refused)) throw refused;
@@ -182,7 +183,6 @@ void PreparedTrial::allocate() {
 /// The first time it takes a third of a second to learn the device's full clock: meanwhile memory
 /// is imported, unless another process's trial has the device.
 void PreparedTrial::learn_clock() {
-  if (context_.kernels_prepared.valid()) context_.kernels_prepared.get();
   if (context_.clock.learned()) return;
   std::stop_source at_once;
   at_once.request_stop();

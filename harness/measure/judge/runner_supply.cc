@@ -493,15 +493,7 @@ SupplyState RunnerSupply::state() {
   ++state.working[measured_author_];
   state.begun = begun_.size();
   state.needs_baseline = !now_.question.check;
-  std::vector<TaskAt> without_baseline;
-  for (const auto& each : begun_) {
-    if (now_.question.check || !lacks_memory(*each) || spare_for(each->key()) != spares_.end() ||
-        std::ranges::count(without_baseline, each->key()) > 0) {
-      continue;
-    }
-    without_baseline.push_back(each->key());
-  }
-  state.tasks_without_baseline = without_baseline.size();
+  state.tasks_without_baseline = now_.question.check ? 0 : without_baseline().size();
   state.task_lacks_memory = !now_.question.check && first_without_memory() != nullptr;
   state.candidate_lacks_memory = first_unattached() != nullptr;
   for (const auto& each : spares_) {
@@ -608,12 +600,14 @@ bool RunnerSupply::is_for_none(const BaselineProcess& spare) const {
   });
 }
 
-/// The first of the candidates begun whose task has neither baseline nor memory; null: none.
-CandidateBuild* RunnerSupply::first_without_baseline() {
-  const auto found = std::ranges::find_if(begun_, [&](const auto& each) {
-    return lacks_memory(*each) && spare_for(each->key()) == spares_.end();
-  });
-  return found == begun_.end() ? nullptr : found->get();
+/// The tasks of the candidates begun that have neither baseline nor memory, in order, each once.
+std::vector<TaskAt> RunnerSupply::without_baseline() {
+  std::vector<TaskAt> tasks;
+  for (const auto& each : begun_) {
+    const bool lacks = lacks_memory(*each) && spare_for(each->key()) == spares_.end();
+    if (lacks && std::ranges::count(tasks, each->key()) == 0) tasks.push_back(each->key());
+  }
+  return tasks;
 }
 
 /// The first of the candidates begun whose task has a baseline, and no memory; null: none.
@@ -663,7 +657,7 @@ void RunnerSupply::release_dropped() {
 
 /// Does not wait for it.
 void RunnerSupply::make_baseline_ahead() {
-  const TaskAt& key = first_without_baseline()->key();
+  const TaskAt key = without_baseline().front();
   const Spare open = std::ranges::find_if(spares_, [&](const auto& each) {
     return is_for_none(*each) && is_open(each->runner(), milliseconds(0)) && each->is_prepared();
   });

@@ -135,7 +135,7 @@ class RunnerSupply {
   Spare spare_for(const TaskAt& key);
   bool is_for_none(const BaselineProcess& spare) const;
   bool lacks_memory(const CandidateBuild& build) const;
-  CandidateBuild* first_without_baseline();
+  std::vector<TaskAt> without_baseline();
   CandidateBuild* first_without_memory();
   CandidateBuild* first_unattached();
   const TaskMemory* memory_for(const TaskAt& key) const;

@@ -16,13 +16,13 @@
 
 namespace kbench::judge {
 
-/// What lies in a slab. Everything beside a candidate's tensors is redzone, which every sample
-/// writes and reads; the baseline's slabs are in no candidate's reach.
 /// All that can be given back.
 inline constexpr uint64_t kAllBytes = ~uint64_t{0};
 /// One part in so many of a device's memory is left to candidates and drivers.
 inline constexpr uint64_t kReserve = 8;
 
+/// What lies in a slab. Everything beside a candidate's tensors is redzone, which every sample
+/// writes and reads; the baseline's slabs are in no candidate's reach.
 enum class SlabUse { given, outputs, temporaries, wide, truth, intermediates, opponent };
 
 /// Shared memory that stays allocated from task to task, so that each runner imports it once in its
