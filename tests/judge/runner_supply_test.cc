@@ -35,7 +35,7 @@ class RunnerSupplyTest : public vulkan::DeviceTest {
     options_.host_bytes = Limits{}.host_bytes;
     options_.device = vulkan::to_string(device().snapshot().device_uuid);
     store_ = std::make_unique<SlabStore>(device());
-    supply_ = std::make_unique<RunnerSupply>(options_, cache_);
+    supply_ = std::make_unique<RunnerSupply>(options_, notes_);
     supply_->use(device(), *store_, {.while_measuring = true, .hands_on = true});
   }
 
@@ -82,7 +82,7 @@ class RunnerSupplyTest : public vulkan::DeviceTest {
 
   testing_support::ScratchFolder folder_;
   RunnerProcess::Options options_;
-  BaselineCache cache_;
+  VerifiedNotes notes_;
   std::unique_ptr<SlabStore> store_;
   std::unique_ptr<RunnerSupply> supply_;
 };

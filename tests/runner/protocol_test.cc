@@ -48,7 +48,7 @@ TEST(RunnerProtocol, EveryMessageSurvives) {
   survive(ReadFile{"sub/kernel.comp"});
   survive(Loaded{{2, 76}, "hash", RunnerKind::torch, true, {"dim % 4 == 0"}});
   survive(Build{at, 2.5, true, true});
-  survive(Prepare{at, ~uint64_t{0}, true, "/cache", "build device"});
+  survive(Prepare{at, ~uint64_t{0}, true});
   Built built;
   built.wanted = {{"t", DType::f32, ~uint64_t{0}, true},
                   {"u", DType::i64, 0, false, {1, 4294967295}}};

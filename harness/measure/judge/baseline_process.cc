@@ -65,18 +65,10 @@ void BaselineProcess::prepare(const TaskAt& key, uint64_t seed) {
   const TaskAt truth = truth_of(key);
   if (told_ == truth) return;
   wait_prepared();
-  runner::Prepare request{.at = truth,
-                          .seed = seed,
-                          .verified = false,
-                          .cache_folder = "",
-                          .cache_subject = "",
-                          .task_files = own_task_files()};
-  if (cache_ != nullptr) {
-    // A note has a task's name alone, and a file of that name may say something else.
-    request.verified = key.task.own.empty() && cache_->notes.has(key.task);
-    request.cache_folder = cache_->folder;
-    request.cache_subject = cache_->subject;
-  }
+  runner::Prepare request{
+      .at = truth, .seed = seed, .verified = false, .task_files = own_task_files()};
+  // A note has a task's name alone, and a file of that name may say something else.
+  request.verified = notes_ != nullptr && key.task.own.empty() && notes_->has(key.task);
   // To be held to the reference it has to run on the device.
   runner_.stand_by(!request.verified);
   runner_.send(request);
@@ -86,10 +78,12 @@ void BaselineProcess::prepare(const TaskAt& key, uint64_t seed) {
 
 void BaselineProcess::wait_prepared() {
   if (!std::exchange(pending_, false)) return;
+  const auto told = std::exchange(told_, std::nullopt);  // Nothing is made if this fails.
   runner_.receive<runner::Built>(kBaselineSeconds);
+  told_ = told;
   runner_.stand_by(false);
   const bool as_noted = told_->preset != name_of(Preset::smoke) || told_->variables.empty();
-  if (cache_ != nullptr && as_noted && told_->task.own.empty()) cache_->notes.add(told_->task);
+  if (notes_ != nullptr && as_noted && told_->task.own.empty()) notes_->add(told_->task);
 }
 
 void BaselineProcess::release_memory(const SlabStore& store) {

@@ -40,13 +40,6 @@ class VerifiedNotes {
 /// A hash of this program's own bytes; empty where they cannot be read.
 std::string build_identity();
 
-/// What later runs need not do again.
-struct BaselineCache {
-  VerifiedNotes notes;  ///< baselines that agreed with the reference
-  std::string folder;   ///< of compiled pipelines; empty: none are kept
-  std::string subject;  ///< what they were compiled for
-};
-
 /// Every call throws RunnerFailure if the process fails; it cannot be used afterwards.
 class BaselineProcess {
  public:
@@ -57,8 +50,8 @@ class BaselineProcess {
   }
 
   RunnerProcess& runner() { return runner_; }
-  /// `cache` must outlive this.
-  void use(BaselineCache& cache) { cache_ = &cache; }
+  /// `notes` must outlive this.
+  void use(VerifiedNotes& notes) { notes_ = &notes; }
   /// Tells it to make the task's baseline, unless it was told so last. Does not wait. `seed`: of
   /// the inputs on which the baseline is compared with the reference.
   void prepare(const TaskAt& key, uint64_t seed);
@@ -76,7 +69,7 @@ class BaselineProcess {
 
   RunnerProcess runner_;
   std::optional<TaskAt> told_;
-  BaselineCache* cache_ = nullptr;
+  VerifiedNotes* notes_ = nullptr;
   bool pending_ = false;
 };
 

@@ -18,6 +18,7 @@
 #include "kbench/compare.h"
 #include "kbench/graph.h"
 #include "kbench/verdict.h"
+#include "libkbench/base/trace.h"
 
 namespace kbench::judge {
 
@@ -30,10 +31,14 @@ struct Workspace {
 
   /// Makes a buffer hold at least so many bytes; its contents are lost if it was too small.
   void reserve(vulkan::Buffer& buffer, uint64_t bytes) {
-    if (buffer.size() < bytes) buffer = device.allocate(with_room(bytes));
+    if (buffer.size() >= bytes) return;
+    const trace::Span span("allocate");
+    buffer = device.allocate(with_room(bytes));
   }
   void reserve_host(vulkan::Buffer& buffer, uint64_t bytes) {
-    if (buffer.size() < bytes) buffer = device.allocate_host(with_room(bytes));
+    if (buffer.size() >= bytes) return;
+    const trace::Span span("allocate");
+    buffer = device.allocate_host(with_room(bytes));
   }
 
   /// Rounded up, so that a little more the next time needs no allocation.

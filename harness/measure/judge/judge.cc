@@ -30,7 +30,7 @@
 #include "harness/measure/judge_protocol/tries.h"
 #include "harness/measure/process/deadline.h"
 #include "harness/measure/process/host_lock.h"
-#include "harness/measure/runner/baseline.h"
+#include "harness/measure/runner/kept_pipelines.h"
 #include "harness/measure/trial/clock_watch.h"
 #include "harness/measure/trial/experiment.h"
 #include "harness/measure/trial/kernels.h"
@@ -98,12 +98,12 @@ class Judge {
   void prove_device();
 
   std::string subject() const;
-  void ready_baseline_cache();
+  void read_verified();
   void prepare_kernels();
 
   RunnerProcess::Options runners_;
-  BaselineCache baseline_cache_;
-  bool baseline_cache_ready_ = false;
+  VerifiedNotes verified_;  ///< read at the first task
+  bool verified_read_ = false;
   std::shared_future<std::string> build_hash_ = std::async(kSoon, build_identity);
   /// Opens the device while the first runners start, which takes as long.
   std::future<std::unique_ptr<vulkan::Device>> opening_;
@@ -135,10 +135,11 @@ Judge::Judge(const vulkan::OpenOptions& open, std::shared_ptr<runner::PythonServ
                                .host_bytes = Limits{}.host_bytes,
                                .python = std::move(python)})),
       opening_(std::async(kSoon, [&open] { return vulkan::Device::open(open); })),
-      supply_(runners_, baseline_cache_) {
+      supply_(runners_, verified_) {
   device_ = opening_.get();
   store_.emplace(*device_);
   supply_.use(*device_, *store_, RunnerSupply::rules_of(device_->snapshot()));
+  runner::share_pipelines(*device_, runner::pipelines_folder(), /*writes=*/true);
   lock_.emplace(process::device_lock_name(vulkan::to_string(device_->snapshot().device_uuid)));
   workspace_.emplace(*device_);
   kernels_.emplace(*device_);
@@ -146,8 +147,8 @@ Judge::Judge(const vulkan::OpenOptions& open, std::shared_ptr<runner::PythonServ
   kernels_prepared_ = std::async(kSoon, [this] { prepare_kernels(); });
 }
 
-/// Cache key: build hash, device UUID, device name, driver. Empty if the build cannot be hashed:
-/// nothing is kept then.
+/// What a note of a verified baseline holds for: build hash, device UUID, device name, driver.
+/// Empty if the build cannot be hashed: nothing is kept then.
 std::string Judge::subject() const {
   const std::string& build = build_hash_.get();
   const vulkan::DeviceSnapshot& device = device_->snapshot();
@@ -156,21 +157,16 @@ std::string Judge::subject() const {
                              ' ' + device.driver;
 }
 
-void Judge::ready_baseline_cache() {
-  if (std::exchange(baseline_cache_ready_, true)) return;
-  baseline_cache_.subject = subject();
-  if (baseline_cache_.subject.empty()) return;
-  baseline_cache_.folder = process::cache_folder();
-  baseline_cache_.notes =
-      VerifiedNotes(process::OwnFolder(baseline_cache_.folder), baseline_cache_.subject);
+void Judge::read_verified() {
+  if (std::exchange(verified_read_, true)) return;
+  const std::string held_for = subject();
+  if (held_for.empty()) return;
+  verified_ = VerifiedNotes(process::OwnFolder(process::cache_folder()), held_for);
 }
 
 void Judge::prepare_kernels() {
-  const std::string held_for = subject();
-  const runner::KeptPipelines kept(
-      device_->pipelines(), held_for.empty() ? "" : process::cache_folder(), held_for, "trial");
   kernels_->prepare();
-  kept.keep();
+  runner::drop_old_pipelines();
 }
 
 /// After a run that hung, crashed or lost the device: throws DeviceLost unless the device still
@@ -244,7 +240,7 @@ TrialEnd Judge::run_trial(const EvaluateRequest& request, const Asked& asked,
   build->runner().end_when(asked.cancelled);
   TrialEnd end;
   try {
-    ready_baseline_cache();
+    read_verified();
     if (!request.question.check && !asked.at_other_sizes) supply_.ready_baseline();
     if (!asked.at_other_sizes) supply_.enter(Phase::preparing, request);
     std::function<void(const Progress&)> on_progress;

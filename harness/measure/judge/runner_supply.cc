@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "harness/measure/runner/kept_pipelines.h"
 #include "harness/measure/trial/slab_layout.h"
 #include "libkbench/base/start_thread.h"
 #include "libkbench/base/trace.h"
@@ -18,7 +19,7 @@ using std::chrono::milliseconds;
 /// as long as some trials.
 constexpr uint64_t kBytesARunner = uint64_t{20} << 30, kBytesACandidate = uint64_t{10} << 30,
                    kBytesATask = uint64_t{20} << 30, kBytesABaseline = uint64_t{10} << 30;
-constexpr size_t kFewest = 2, kMostRunners = 6, kMostBegun = kMostFilesAhead, kMostTasks = 6,
+constexpr size_t kFewest = 2, kMostRunners = 6, kMostBegun = kMostFilesAhead, kMostTasks = 4,
                  kMostBaselines = 6;
 /// Candidates that one runner serves, and what it may grow by meanwhile.
 constexpr int kCandidatesARunner = 64;
@@ -61,14 +62,18 @@ const char* name_of(Step::What what) {
   }
 }
 
+bool maps_memory(const std::unique_ptr<BaselineProcess>& process) {
+  return process && !process->runner().imported().empty();
+}
+
 size_t one_for_each(uint64_t bytes, const vulkan::DeviceSnapshot& device, size_t most) {
   return std::clamp<size_t>(device.device_local_bytes / bytes, kFewest, most);
 }
 
 }  // namespace
 
-RunnerSupply::RunnerSupply(const RunnerProcess::Options& options, BaselineCache& cache)
-    : options_(options), cache_(cache) {
+RunnerSupply::RunnerSupply(const RunnerProcess::Options& options, VerifiedNotes& notes)
+    : options_(options), notes_(notes) {
   task_.baseline = new_baseline();
   waiting_.push_back(std::make_unique<RunnerProcess>(RunnerKind::vulkan, options_));
 }
@@ -90,12 +95,13 @@ RunnerSupply::Rules RunnerSupply::rules_of(const vulkan::DeviceSnapshot& device)
 void RunnerSupply::use(vulkan::Device& device, SlabStore& store, const Rules& rules) {
   device_ = &device;
   store_ = &store;
+  pipelines_are_kept_ = !device.snapshot().software() && runner::pipelines_folder().there();
   rules_ = rules;
 }
 
 std::unique_ptr<BaselineProcess> RunnerSupply::new_baseline() {
   auto baseline = std::make_unique<BaselineProcess>(options_);
-  baseline->use(cache_);
+  baseline->use(notes_);
   return baseline;
 }
 
@@ -304,8 +310,13 @@ void RunnerSupply::make_task(const CandidateBuild& build) {
   if (task_.memory) task_.memory->wait_baseline(*task_.baseline);
   task_.memory.reset();
   if (const Spare made = spare_for(build.key()); made != spares_.end()) {
-    std::swap(task_.baseline, *made);
-    task_.baseline->runner().spare_processors(false);
+    const bool another_maps =
+        pipelines_are_kept_ && maps_memory(task_.baseline) && !maps_memory(*made);
+    if (another_maps) (*made)->wait_prepared();
+    if (!another_maps || !leaves_pipelines(**made, build.key())) {
+      std::swap(task_.baseline, *made);
+      task_.baseline->runner().spare_processors(false);
+    }
   }
   task_.memory =
       std::make_unique<TaskMemory>(*device_, *store_, *task_.baseline, build.key(), secret_.next());
@@ -494,7 +505,10 @@ SupplyState RunnerSupply::state() {
   state.begun = begun_.size();
   state.needs_baseline = !now_.question.check;
   state.tasks_without_baseline = now_.question.check ? 0 : without_baseline().size();
-  state.task_lacks_memory = !now_.question.check && first_without_memory() != nullptr;
+  if (const CandidateBuild* next = first_without_memory(); next && !now_.question.check) {
+    const bool ready = spare_to_map(next->key()).has_value();
+    (ready ? state.task_lacks_memory : state.task_waits) = true;
+  }
   state.candidate_lacks_memory = first_unattached() != nullptr;
   for (const auto& each : spares_) {
     if (!is_for_none(*each)) {
@@ -593,6 +607,32 @@ RunnerSupply::Spare RunnerSupply::spare_for(const TaskAt& key) {
   return std::ranges::find_if(spares_, [&](const auto& each) { return each->prepared_for(key); });
 }
 
+// The memory that a process has mapped is free only once it has unmapped it, which takes seconds
+// where many have: so few map any. Where pipelines are kept, others compile, and one of those finds
+// what they have compiled.
+
+/// Whether a process other than the one that has made the task's baseline can have it at once, too.
+bool RunnerSupply::leaves_pipelines(BaselineProcess& made, const TaskAt& key) {
+  if (!made.is_prepared()) return false;
+  made.wait_prepared();
+  return key.task.own.empty() && notes_.has(key.task);
+}
+
+/// The process that gets the task's memory: the one that has made its baseline, or one that has
+/// memory. Nothing: it is to wait for one of them.
+std::optional<RunnerSupply::Spare> RunnerSupply::spare_to_map(const TaskAt& key) {
+  const Spare made = spare_for(key);
+  const auto mapping = ahead_.size() + (maps_memory(task_.baseline) ? 1 : 0) +
+                       static_cast<size_t>(std::ranges::count_if(spares_, maps_memory));
+  if (maps_memory(*made) || mapping <= most_tasks() || !pipelines_are_kept_) return made;
+  if (!leaves_pipelines(**made, key))
+    return (*made)->is_prepared() ? std::optional(made) : std::nullopt;
+  const Spare other = std::ranges::find_if(spares_, [&](const auto& each) {
+    return maps_memory(each) && is_for_none(*each) && each->is_prepared();
+  });
+  return other == spares_.end() ? std::nullopt : std::optional(other);
+}
+
 /// Whether no candidate that was begun waits for the task that it makes or has made.
 bool RunnerSupply::is_for_none(const BaselineProcess& spare) const {
   return std::ranges::none_of(begun_, [&](const auto& each) {
@@ -610,7 +650,8 @@ std::vector<TaskAt> RunnerSupply::without_baseline() {
   return tasks;
 }
 
-/// The first of the candidates begun whose task has a baseline, and no memory; null: none.
+/// The first of the candidates begun whose task has a baseline, and no memory, and may fit; null:
+/// none.
 CandidateBuild* RunnerSupply::first_without_memory() {
   const auto found = std::ranges::find_if(begun_, [&](const auto& each) {
     return lacks_memory(*each) && does_not_fit_ != each->key() &&
@@ -658,9 +699,13 @@ void RunnerSupply::release_dropped() {
 /// Does not wait for it.
 void RunnerSupply::make_baseline_ahead() {
   const TaskAt key = without_baseline().front();
-  const Spare open = std::ranges::find_if(spares_, [&](const auto& each) {
+  const auto idle = [&](const auto& each) {
     return is_for_none(*each) && is_open(each->runner(), milliseconds(0)) && each->is_prepared();
-  });
+  };
+  // Rather one that has no memory.
+  Spare open = std::ranges::find_if(
+      spares_, [&](const auto& each) { return !maps_memory(each) && idle(each); });
+  if (open == spares_.end()) open = std::ranges::find_if(spares_, idle);
   (*open)->runner().spare_processors(true);  // The judge's clock needs some.
   try {
     (*open)->prepare(key, secret_.next());
@@ -683,9 +728,9 @@ void RunnerSupply::make_task_ahead() {
     does_not_fit_ = build.key();  // Beside what others hold; the trial makes room.
     return;
   }
-  const Spare made = spare_for(build.key());
-  ReadyTask ready{nullptr, std::move(*made)};
-  spares_.erase(made);
+  const Spare chosen = spare_to_map(build.key()).value();
+  ReadyTask ready{nullptr, std::move(*chosen)};
+  spares_.erase(chosen);
   try {
     ready.memory = std::make_unique<TaskMemory>(*device_, *store_, *ready.baseline, build.key(),
                                                 secret_.next());

@@ -33,9 +33,9 @@ namespace kbench::judge {
 /// runners, and sampling waits until they are open.
 class RunnerSupply {
  public:
-  /// Starts a baseline process and a runner. `cache` must outlive this; it is used from the first
-  /// task on.
-  RunnerSupply(const RunnerProcess::Options& options, BaselineCache& cache);
+  /// Starts a baseline process and a runner. `notes` must outlive this; they are used from the
+  /// first task on.
+  RunnerSupply(const RunnerProcess::Options& options, VerifiedNotes& notes);
   ~RunnerSupply();
   RunnerSupply(const RunnerSupply&) = delete;
   RunnerSupply& operator=(const RunnerSupply&) = delete;
@@ -133,6 +133,8 @@ class RunnerSupply {
   std::unique_ptr<BaselineProcess> new_baseline();
   using Spare = std::vector<std::unique_ptr<BaselineProcess>>::iterator;
   Spare spare_for(const TaskAt& key);
+  bool leaves_pipelines(BaselineProcess& made, const TaskAt& key);
+  std::optional<Spare> spare_to_map(const TaskAt& key);
   bool is_for_none(const BaselineProcess& spare) const;
   bool lacks_memory(const CandidateBuild& build) const;
   std::vector<TaskAt> without_baseline();
@@ -144,11 +146,12 @@ class RunnerSupply {
   std::string uuid() const { return vulkan::to_string(device_->snapshot().device_uuid); }
 
   RunnerProcess::Options options_;
-  BaselineCache& cache_;
+  VerifiedNotes& notes_;
   vulkan::Device* device_ = nullptr;
   SlabStore* store_ = nullptr;
   Rules rules_;
-  bool alone_ = false;  ///< stand_alone()
+  bool alone_ = false;               ///< stand_alone()
+  bool pipelines_are_kept_ = false;  ///< for all processes to find
   trial::SecretStream secret_{std::nullopt};
   NeedsHistory history_;
   ReadyTask task_;               ///< the present one

@@ -137,7 +137,9 @@ Step next_step(const SupplyState& state) {
                          return each.state == State::opening;
                        });
   if (opening) return {.what = What::wait_for_device};
-  return {.what = memory ? What::nothing : What::look_again};
+  return {.what = memory && !(state.task_waits && state.tasks_ready < state.most_tasks)
+                      ? What::nothing
+                      : What::look_again};
 }
 
 }  // namespace kbench::judge

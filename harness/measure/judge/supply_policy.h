@@ -50,6 +50,7 @@ struct SupplyState {
   /// Tasks of candidates that were begun for which no baseline is made, or being made.
   size_t tasks_without_baseline = 0;
   bool task_lacks_memory = false;       ///< the next that has a baseline, and it may fit
+  bool task_waits = false;              ///< one, for the process that is to have its memory
   bool candidate_lacks_memory = false;  ///< which its task has
   size_t baselines_open = 0, baselines_opening = 0;  ///< baseline processes without a task
   size_t baselines_made = 0;                         ///< of tasks without memory

@@ -6,7 +6,6 @@
 #include "harness/measure/eager/eager.h"
 #include "harness/measure/trial/eager_run.h"
 #include "kbench/error.h"
-#include "libkbench/base/hash.h"
 
 namespace kbench::runner {
 
@@ -43,16 +42,10 @@ class BaselineProgram : public Program {
   eager::EagerGraph eager_;
 };
 
-constexpr const char* kPipelinePrefix = "pipelines-";
-
 }  // namespace
 
 std::unique_ptr<Program> BaselineLoader::prepare(const Prepare& request) {
   const TaskAt& at = request.at;
-  const KeptPipelines kept(
-      device_.pipelines(), request.cache_folder, request.cache_subject,
-      at.task.own.empty() ? std::to_string(at.task.level) + "-" + std::to_string(at.task.number)
-                          : "own-" + std::to_string(at.task.meaning));
   const Task& task = find_task(at.task);
   auto graph = build_graph(at);
   // Other sizes of preset smoke may need other kernels: they are verified each time.
@@ -68,27 +61,7 @@ std::unique_ptr<Program> BaselineLoader::prepare(const Prepare& request) {
     }
     if (once) verified_.insert(task.id);
   }
-  auto program = std::make_unique<BaselineProgram>(device_, std::move(graph));
-  kept.keep();
-  return program;
-}
-
-KeptPipelines::KeptPipelines(vulkan::PipelineCache& pipelines, const std::string& folder,
-                             const std::string& subject, const std::string& what)
-    : pipelines_(pipelines),
-      folder_(folder),
-      subject_(subject),
-      prefix_(kPipelinePrefix + Sha256().add(subject).hex().substr(0, 16) + "-"),
-      name_(prefix_ + what),
-      before_(folder_.kept(name_, subject_)) {
-  if (folder_.there()) pipelines_.use(before_);
-}
-
-void KeptPipelines::keep() const {
-  const std::string now = folder_.there() ? pipelines_.keep() : "";
-  if (now.size() <= before_.size()) return;
-  folder_.keep(name_, subject_, now);
-  if (before_.empty()) folder_.forget_stale(kPipelinePrefix, prefix_);  // of older builds
+  return std::make_unique<BaselineProgram>(device_, std::move(graph));
 }
 
 }  // namespace kbench::runner

@@ -18,7 +18,7 @@ KBENCH_FIELDS(Load, manifest, folder, task_files)
 KBENCH_FIELDS(ReadFile, path)
 KBENCH_FIELDS(Loaded, task, hash, kind, needs_python, made_for)
 KBENCH_FIELDS(Build, at, seconds, full_headers, check)
-KBENCH_FIELDS(Prepare, task_files, at, seed, verified, cache_folder, cache_subject)
+KBENCH_FIELDS(Prepare, task_files, at, seed, verified)
 KBENCH_FIELDS(Wanted, name, dtype, bytes, setup, words)
 KBENCH_FIELDS(Built, wanted, kernels, has_setup, stack_bytes, asks_lengths, float16_kernel,
               approximations, compile_s, diagnostics, launched_by, version, library)

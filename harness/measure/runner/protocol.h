@@ -154,8 +154,6 @@ struct Prepare {
   TaskAt at;
   uint64_t seed = 0;      ///< of the tensors for that comparison
   bool verified = false;  ///< the comparison has been made on this device, by this build
-  /// Where compiled pipelines are kept from run to run (empty: nowhere), and their cache key.
-  std::string cache_folder, cache_subject;
   std::vector<std::string> task_files = {};  ///< as Load has them
 };
 

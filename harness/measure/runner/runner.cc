@@ -24,6 +24,7 @@
 #include "harness/measure/runner/baseline.h"
 #include "harness/measure/runner/candidate.h"
 #include "harness/measure/runner/imported_memory.h"
+#include "harness/measure/runner/kept_pipelines.h"
 #include "harness/measure/runner/lock_in.h"
 #include "harness/measure/runner/protocol.h"
 #include "harness/measure/runner/python_helper.h"
@@ -135,12 +136,16 @@ Server::Server(bool locked, const vulkan::OpenOptions& open)
     vulkan::load_functions();  // Before the lock-in, which allows reading drivers only.
     const cuda::Toolkit toolkit =
         locked ? cuda::find_toolkit(cuda::toolkit_places()) : cuda::Toolkit{};
-    LockIn lock({.readable = toolkit.folders(), .device = open.selector});
+    const process::OwnFolder pipelines = pipelines_folder();
+    std::vector<std::string> readable = toolkit.folders();
+    if (pipelines.there()) readable.push_back(pipelines_path());
+    LockIn lock({.readable = std::move(readable), .device = open.selector});
     if (locked) lock.before_open();
     device_ = vulkan::Device::open(open, [this](vulkan::OpenOptions& options) {
       wait_to_open();
       options.cuda = kind_ == RunnerKind::cuda || kind_ == RunnerKind::torch;
     });
+    share_pipelines(*device_, pipelines, /*writes=*/!locked);
     constexpr double kSelfTestSeconds = 10;
     if (device_->snapshot().software() && !computes(*device_, kSelfTestSeconds)) {
       leave(kStarvedStatus, "the driver runs no kernel; it may have no threads");

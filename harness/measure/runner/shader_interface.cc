@@ -75,11 +75,11 @@ std::string place_of(const Resource& resource) {
 }
 
 /// Implements connect() for one step.
-class Connection {
+class KernelConnection {
  public:
-  Connection(const vulkan::ShaderInterface& interface, const ResolvedCandidate& candidate,
-             const ResolvedStep& step, const vulkan::DeviceSnapshot& limits, UniformPool& uniforms,
-             ShaderLaunch& launch)
+  KernelConnection(const vulkan::ShaderInterface& interface, const ResolvedCandidate& candidate,
+                   const ResolvedStep& step, const vulkan::DeviceSnapshot& limits,
+                   UniformPool& uniforms, ShaderLaunch& launch)
       : interface_(interface),
         candidate_(candidate),
         step_(step),
@@ -112,7 +112,7 @@ class Connection {
   std::optional<Refused> too_large_;  ///< about the first buffer that is too large; returned last
 };
 
-std::optional<Refused> Connection::connect() {
+std::optional<Refused> KernelConnection::connect() {
   choose_numbers();
   if (auto refusal = check_registers()) return refusal;
   launch_.slots.resize(interface_.resources.size());
@@ -125,7 +125,7 @@ std::optional<Refused> Connection::connect() {
 }
 
 /// The buffers of `bind` go to 0, 1, 2, ..., past the numbers of set 0 that uniform blocks have.
-void Connection::choose_numbers() {
+void KernelConnection::choose_numbers() {
   std::set<uint32_t> taken;
   for (const ResolvedUniform& uniform : step_.uniforms) {
     const BlockPlace place(uniform.place.text);
@@ -142,7 +142,7 @@ void Connection::choose_numbers() {
 }
 
 /// In HLSL t0 and u0 are two registers; in Vulkan they would be one binding.
-std::optional<Refused> Connection::check_registers() const {
+std::optional<Refused> KernelConnection::check_registers() const {
   if (kernel_.language != Kernel::Language::hlsl) return std::nullopt;
   for (const Resource& a : interface_.resources) {
     for (const Resource& b : interface_.resources) {
@@ -158,7 +158,7 @@ std::optional<Refused> Connection::check_registers() const {
   return std::nullopt;
 }
 
-Refused Connection::unbound(const Resource& resource) const {
+Refused KernelConnection::unbound(const Resource& resource) const {
   if (resource.kind == Kind::uniform_buffer) {
     const bool hlsl = kernel_.language == Kernel::Language::hlsl;
     return invalid("declares a uniform block" + name_suffix(resource) + " at binding " +
@@ -176,7 +176,7 @@ Refused Connection::unbound(const Resource& resource) const {
                  std::to_string(step_.bind.size()) + " exclusive)");
 }
 
-std::optional<Refused> Connection::fill_slot(size_t index) {
+std::optional<Refused> KernelConnection::fill_slot(size_t index) {
   const Resource& resource = interface_.resources[index];
   if (resource.kind == Kind::uniform_buffer) return fill_uniform(index);
   const auto found = std::find(numbers_.begin(), numbers_.end(), resource.binding);
@@ -184,7 +184,7 @@ std::optional<Refused> Connection::fill_slot(size_t index) {
   return fill_buffer(index, static_cast<size_t>(found - numbers_.begin()));
 }
 
-std::optional<Refused> Connection::fill_uniform(size_t index) {
+std::optional<Refused> KernelConnection::fill_uniform(size_t index) {
   const Resource& resource = interface_.resources[index];
   const ResolvedUniform* given = nullptr;
   for (const ResolvedUniform& each : step_.uniforms) {
@@ -215,7 +215,7 @@ std::optional<Refused> Connection::fill_uniform(size_t index) {
   return std::nullopt;
 }
 
-std::optional<Refused> Connection::fill_buffer(size_t index, size_t bind) {
+std::optional<Refused> KernelConnection::fill_buffer(size_t index, size_t bind) {
   const Resource& resource = interface_.resources[index];
   const auto number = static_cast<size_t>(step_.bind[bind]);
   const BufferSlot& buffer = candidate_.buffers[number];
@@ -244,13 +244,14 @@ std::optional<Refused> Connection::fill_buffer(size_t index, size_t bind) {
   return std::nullopt;
 }
 
-void Connection::note_too_large(std::string message) {
+void KernelConnection::note_too_large(std::string message) {
   if (!too_large_)
     too_large_ = Refused{Verdict::unsupported, std::move(message), {}, /*size=*/true};
 }
 
-std::optional<Refused> Connection::fill_texels(const Resource& resource, const BufferSlot& buffer,
-                                               vulkan::Binding& binding) {
+std::optional<Refused> KernelConnection::fill_texels(const Resource& resource,
+                                                     const BufferSlot& buffer,
+                                                     vulkan::Binding& binding) {
   const bool storage = resource.kind == Kind::storage_texels;
   binding.type =
       storage ? VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER : VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER;
@@ -307,7 +308,7 @@ std::optional<Refused> connect(const vulkan::ShaderInterface& interface,
                                const ResolvedCandidate& candidate, const ResolvedStep& step,
                                const vulkan::DeviceSnapshot& limits, UniformPool& uniforms,
                                ShaderLaunch& launch) {
-  return Connection(interface, candidate, step, limits, uniforms, launch).connect();
+  return KernelConnection(interface, candidate, step, limits, uniforms, launch).connect();
 }
 
 vulkan::Region bound_region(const vulkan::Region& tensor, const vulkan::Resource& resource,

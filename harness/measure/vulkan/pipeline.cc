@@ -5,7 +5,9 @@
 #include <bit>
 #include <exception>
 #include <map>
+#include <optional>
 #include <set>
+#include <string_view>
 #include <thread>
 #include <unordered_map>
 #include <unordered_set>
@@ -18,7 +20,9 @@
 #include "harness/measure/vulkan/spirv_matrix.h"
 #include "harness/measure/vulkan/spirv_names.h"
 #include "kbench/error.h"
+#include "libkbench/base/hash.h"
 #include "libkbench/base/start_thread.h"
+#include "libkbench/base/trace.h"
 
 namespace kbench::vulkan {
 namespace {
@@ -118,6 +122,57 @@ std::string source_name(const EmbeddedKey& key) {
   return name;
 }
 
+/// Names what the driver compiles: two keys with one name give the same pipeline.
+std::string name_of(const PipelineKey& key) {
+  const std::string_view code(reinterpret_cast<const char*>(key.spirv.data()),
+                              key.spirv.size() * sizeof key.spirv.front());
+  const std::string rest = std::to_string(key.push_bytes) + " " + std::to_string(key.subgroup_size);
+  return Sha256().add(code).add(rest).hex();
+}
+
+/// The driver's cache with one pipeline, found among those that are kept or empty.
+class DriverCache {
+ public:
+  DriverCache(VkDevice device, const KeptPipelines& kept, std::string name)
+      : device_(device), kept_(kept), name_(std::move(name)), found_(kept.find(name_)) {
+    VkPipelineCacheCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO;
+    info.initialDataSize = found_.size();
+    info.pInitialData = found_.data();
+    KBENCH_VK(vkCreatePipelineCache(device_, &info, nullptr, &cache_));
+  }
+  ~DriverCache() {
+    if (kept_.keep && (made_ || found_.empty())) kept_.keep(name_, made_ ? bytes() : "");
+    vkDestroyPipelineCache(device_, cache_, nullptr);
+  }
+  DriverCache(const DriverCache&) = delete;
+
+  VkPipelineCache handle() const { return cache_; }
+
+  /// The pipeline is made: it is kept unless it was found.
+  void keep() { made_ = size() > found_.size(); }
+
+ private:
+  /// 0 where the driver has nothing to keep.
+  size_t size() const {
+    size_t size = 0;
+    const bool any = vkGetPipelineCacheData(device_, cache_, &size, nullptr) == VK_SUCCESS;
+    return any && size > sizeof(VkPipelineCacheHeaderVersionOne) ? size : 0;
+  }
+  std::string bytes() const {
+    std::string bytes(size(), '\0');
+    size_t written = bytes.size();
+    const VkResult got = vkGetPipelineCacheData(device_, cache_, &written, bytes.data());
+    return got == VK_SUCCESS ? bytes.substr(0, written) : "";
+  }
+
+  VkDevice device_;
+  const KeptPipelines& kept_;
+  std::string name_, found_;
+  VkPipelineCache cache_ = VK_NULL_HANDLE;
+  bool made_ = false;  ///< and not found
+};
+
 std::string whole_name(const EmbeddedKey& key) {
   return source_name(key) + "\n" + std::to_string(key.push_bytes) + " " +
          std::to_string(key.subgroup_size);
@@ -133,16 +188,15 @@ struct PipelineCache::State {
       for (const uint32_t word : key.spirv) mix(word);
       for (const Binding& each : key.bindings) mix(uint64_t{each.type} << 32 | each.format);
       mix(uint64_t{key.push_bytes} << 32 | key.subgroup_size);
-      mix(key.optimize);
       mix(key.built_in);
       return hash;
     }
   };
   Device& device;
   std::unordered_map<PipelineKey, std::unique_ptr<Pipeline>, KeyHash> pipelines;
-  std::map<std::string, Spirv> compiled;               ///< built-in shaders, not yet optimized
+  std::map<std::string, Spirv> compiled;               ///< built-in shaders
   std::map<std::string, const Pipeline*> by_embedded;  ///< by the whole EmbeddedKey
-  VkPipelineCache drivers = VK_NULL_HANDLE;            ///< null until use()
+  KeptPipelines kept;                                  ///< empty until use()
 
   explicit State(Device& device_in) : device(device_in) {}
   ~State();
@@ -157,7 +211,6 @@ struct PipelineCache::State {
 PipelineCache::State::~State() {
   if (device.hung()) return;  // a run may still be using them
   for (const auto& [key, pipeline] : pipelines) destroy(*pipeline);
-  vkDestroyPipelineCache(device.handle(), drivers, nullptr);
 }
 
 void PipelineCache::State::destroy(const Pipeline& pipeline) {
@@ -194,7 +247,7 @@ void PipelineCache::State::make_layouts(const PipelineKey& key, Pipeline& pipeli
 }
 
 void PipelineCache::State::make_pipeline(const PipelineKey& key, Pipeline& pipeline) {
-  Spirv spirv = key.optimize ? optimize_spirv(key.spirv) : key.spirv;
+  Spirv spirv = key.spirv;
   if (key.built_in && has_nv_matrices(spirv)) spirv = to_khr_matrices(spirv);
   const SpirvFacts facts = inspect_spirv(spirv);
   require_limits(key, facts, device);
@@ -223,9 +276,12 @@ void PipelineCache::State::make_pipeline(const PipelineKey& key, Pipeline& pipel
       facts.local_size[0] % key.subgroup_size == 0) {
     info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
   }
-  const VkResult made =
-      vkCreateComputePipelines(device.handle(), drivers, 1, &info, nullptr, &pipeline.pipeline);
+  std::optional<DriverCache> cache;
+  if (key.built_in && kept.find) cache.emplace(device.handle(), kept, name_of(key));
+  const VkResult made = vkCreateComputePipelines(device.handle(), cache ? cache->handle() : nullptr,
+                                                 1, &info, nullptr, &pipeline.pipeline);
   vkDestroyShaderModule(device.handle(), module, nullptr);
+  if (cache && made == VK_SUCCESS) cache->keep();
   try {
     check(made, "vkCreateComputePipelines", __FILE__, __LINE__);
   } catch (const Error& error) {
@@ -238,6 +294,7 @@ PipelineCache::PipelineCache(Device& device) : state_(std::make_unique<State>(de
 PipelineCache::~PipelineCache() = default;
 
 std::unique_ptr<Pipeline> PipelineCache::State::make(const PipelineKey& key) {
+  const trace::Span span("compile a pipeline");
   auto pipeline = std::make_unique<Pipeline>();
   pipeline->bindings = key.bindings;
   pipeline->push_bytes = key.push_bytes;
@@ -304,7 +361,7 @@ PipelineKey PipelineCache::State::compile_embedded(const EmbeddedKey& key) {
     source.file = key.file;
     source.macros = key.macros;
     source.include = embedded_include;
-    source.optimize = false;  // make() does that, on any thread
+    source.optimize = false;  // The driver does; SPIRV-Tools takes longer over it than that.
     CompileOutcome outcome = device.compiler().compile(source);
     if (!outcome.ok()) {
       const Diagnostic& first = outcome.diagnostics.front();
@@ -316,7 +373,6 @@ PipelineKey PipelineCache::State::compile_embedded(const EmbeddedKey& key) {
   return {.spirv = known->second,
           .push_bytes = key.push_bytes,
           .subgroup_size = key.subgroup_size,
-          .optimize = true,
           .built_in = true};
 }
 
@@ -326,26 +382,7 @@ const Pipeline& PipelineCache::get_embedded(const EmbeddedKey& key) {
   return *pipeline;
 }
 
-void PipelineCache::use(std::string_view bytes) {
-  const VkDevice device = state_->device.handle();
-  vkDestroyPipelineCache(device, std::exchange(state_->drivers, VK_NULL_HANDLE), nullptr);
-  VkPipelineCacheCreateInfo info{};
-  info.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO;
-  info.initialDataSize = bytes.size();
-  info.pInitialData = bytes.data();
-  KBENCH_VK(vkCreatePipelineCache(device, &info, nullptr, &state_->drivers));
-}
-
-std::string PipelineCache::keep() const {
-  if (state_->drivers == VK_NULL_HANDLE) return "";
-  const VkDevice device = state_->device.handle();
-  size_t size = 0;
-  KBENCH_VK(vkGetPipelineCacheData(device, state_->drivers, &size, nullptr));
-  std::string bytes(size, '\0');
-  KBENCH_VK(vkGetPipelineCacheData(device, state_->drivers, &size, bytes.data()));
-  bytes.resize(size);
-  return size > sizeof(VkPipelineCacheHeaderVersionOne) ? bytes : "";
-}
+void PipelineCache::use(KeptPipelines kept) { state_->kept = std::move(kept); }
 
 size_t PipelineCache::size() const { return state_->pipelines.size(); }
 

@@ -7,7 +7,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,7 +34,6 @@ struct PipelineKey {
   Bindings bindings = {};
   uint32_t push_bytes = 0;
   uint32_t subgroup_size = 0;  ///< 0: the driver's choice
-  bool optimize = false;       ///< run optimize_spirv() before the driver sees it
   /// kbench's own: may use DeviceSnapshot::float16_conversions, and matrices as spirv_matrix.h has
   /// it.
   bool built_in = false;
@@ -59,6 +57,15 @@ struct EmbeddedKey {
   uint32_t subgroup_size = 0;
 };
 
+/// What drivers compiled of built-in shaders, kept for other processes with the same device and
+/// driver. Both are called on several threads at once, and do not throw.
+struct KeptPipelines {
+  std::function<std::string(const std::string& name)> find;  ///< empty: not kept
+  /// Null: they are only read. Called once for each that was not found, with nothing where the
+  /// driver refuses it or has nothing to keep.
+  std::function<void(const std::string& name, const std::string& bytes)> keep;
+};
+
 /// Owns pipelines; a reference stays valid until the cache goes. Not thread-safe.
 class PipelineCache {
  public:
@@ -77,12 +84,9 @@ class PipelineCache {
   const Pipeline& get_embedded(const EmbeddedKey& key);
   size_t size() const;
 
-  /// Gives the driver what it compiled in an earlier process: `bytes`, which keep() returned on the
-  /// same device and driver. The driver checks them and ignores any other bytes.
-  void use(std::string_view bytes);
-  /// The driver's cache with the pipelines made since use(), for a later process; empty where use()
-  /// was not called or the driver has none.
-  std::string keep() const;
+  /// Built-in shaders are looked for there before they are compiled, and kept there. Drivers check
+  /// the bytes and compile where they are not theirs.
+  void use(KeptPipelines kept);
 
  private:
   struct State;
