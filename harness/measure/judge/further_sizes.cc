@@ -44,8 +44,13 @@ void FurtherSizes::set_candidate(CandidateSource source, runner::RunnerKind laun
   launched_by_ = launched_by;
 }
 
+void FurtherSizes::keep(std::unique_ptr<CandidateBuild> build, bool clean) {
+  again_ = std::move(build);
+  clean_ = clean;
+}
+
 void FurtherSizes::retire() {
-  if (again_) supply_.put_back(std::exchange(again_, nullptr), /*clean=*/false);
+  if (again_) supply_.put_back(std::exchange(again_, nullptr), clean_);
 }
 
 std::unique_ptr<CandidateBuild> FurtherSizes::build(const EvaluateRequest& request) {
@@ -140,6 +145,7 @@ void FurtherSizes::look(const EvaluateRequest& request, const JudgeThere& judge_
       queued_s += found.stage_s[kQueueStage];
       // A runner in which the candidate has run before may be what fails: a new one decides.
       if (found.correct() || !in_own_runner || ended() || total.passed()) return found;
+      clean_ = false;
       retire();
     }
   };

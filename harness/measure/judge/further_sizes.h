@@ -31,8 +31,9 @@ class FurtherSizes {
 
   /// What was judged, of all files that were read of it, and what launched it.
   void set_candidate(CandidateSource source, runner::RunnerKind launched_by);
-  void keep(std::unique_ptr<CandidateBuild> build) { again_ = std::move(build); }
-  /// Ends the runner that is kept.
+  /// `clean`: its runner may serve its author's next candidate.
+  void keep(std::unique_ptr<CandidateBuild> build, bool clean);
+  /// Leaves the runner that is kept: it serves another candidate, or ends.
   void retire();
 
   /// The candidate at the sizes of a request of this class's own.
@@ -58,6 +59,7 @@ class FurtherSizes {
   runner::RunnerKind launched_by_ = runner::RunnerKind::vulkan;
   /// The last candidate's build, whose runner can build it at other sizes; or null.
   std::unique_ptr<CandidateBuild> again_;
+  bool clean_ = false;                                  ///< its runner may serve another candidate
   std::vector<std::unique_ptr<CandidateBuild>> begun_;  ///< at other sizes, in new runners
   std::map<TaskId, std::vector<Variables>> fixed_;      ///< of tasks that have been asked for
 };

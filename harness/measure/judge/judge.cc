@@ -279,8 +279,10 @@ void Judge::leave(std::unique_ptr<CandidateBuild> build, const EvaluateRequest& 
   }
   const bool again =
       asked.at_other_sizes ? result.correct() : FurtherSizes::wanted(request, result);
-  if (again && build->can_be_built_again()) return further_sizes_.keep(std::move(build));
   const bool clean = ended_cleanly(result, end, build->runner().ran());
+  if (again && build->can_be_built_again()) {
+    return further_sizes_.keep(std::move(build), clean);
+  }
   supply_.put_back(std::move(build), clean);
 }
 
