@@ -52,7 +52,7 @@ TEST(QuestionJson, HasOnlyWhatDiffers) {
   Question one;
   one.plan.min_samples = 9;
   EXPECT_EQ(question_json(one), json({{"plan", {{"min_samples", 9}}}}));
-  EXPECT_EQ(question_json({}, one), json({{"plan", {{"min_samples", 8}}}}));
+  EXPECT_EQ(question_json({}, one), json({{"plan", {{"min_samples", 0}}}}));
   EXPECT_EQ(question_json(one, one), json::object());
 }
 
@@ -107,7 +107,7 @@ TEST(QuestionJson, EachMistakeIsNamed) {
       {{{"plan", 1}, {"precision", 1}}, "plan must be an object"},
       {{{"plan", {{"precision", 2}}}}, "plan.precision must be a number from 0 to 1"},
       {{{"precision", -1}}, "plan.precision must be a number from 0 to 1"},
-      {{{"plan", {{"min_samples", 0}}}}, "plan.min_samples must be a number from 1"},
+      {{{"plan", {{"min_samples", -1}}}}, "plan.min_samples must be a number from 0"},
       {{{"plan", {{"max_seconds", 21}}}}, "plan.max_seconds must be a number from 0 to 20"},
       {{{"limits", {{"total_seconds", 21}}}},
        "limits.total_seconds must be a number from 0.001 to"},
@@ -135,7 +135,7 @@ TEST(QuestionJson, TheSchemaSaysWhatEachFieldTakes) {
   EXPECT_EQ(schema.at("rule").at("properties").at("other_sizes").at("enum"),
             json({"none", "note", "require"}));
   EXPECT_EQ(schema.at("plan").at("properties").at("precision").at("type"), "number");
-  EXPECT_EQ(schema.at("plan").at("properties").at("min_samples").at("minimum"), 1);
+  EXPECT_EQ(schema.at("plan").at("properties").at("min_samples").at("minimum"), 0);
   EXPECT_EQ(schema.at("limits").at("properties").at("host_bytes").at("type"), "integer");
   EXPECT_FALSE(schema.contains("candidate"));
   EXPECT_FALSE(schema.contains("recorded"));

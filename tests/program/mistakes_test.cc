@@ -176,8 +176,8 @@ TEST_F(MistypedCommands, FlagsAreNamedAndWhatTheyTake) {
 
 TEST_F(MistypedCommands, ValuesAreNamedAndTheirRange) {
   for (const Mistyped& each : std::vector<Mistyped>{
-           {"run half.yaml --min-samples -3", "'-3' is not a whole number from 1 to 1000000"},
-           {"--min-samples 0", "--min-samples"},
+           {"run half.yaml --min-samples -3", "'-3' is not a whole number from 0 to 1000000"},
+           {"--min-samples -1", "--min-samples"},
            {"run half.yaml --min-samples abc", "'abc' is not a whole number"},
            {"run half.yaml --min-samples 1.5", "'1.5' is not a whole number"},
            {"run half.yaml --measure-seconds ten", "--measure-seconds: 'ten' is not a number"},

@@ -95,7 +95,7 @@ bool Measurement::warm_up() {
     if (auto finding = take({}, false)) return trial_.refuse(*std::move(finding));
   } else {  // So that outputs and temporaries have all contents where few samples are asked for.
     const bool software = trial_.software();
-    const int fewest = trial::resolve_plan(trial_.question().plan, software).min_samples / 2;
+    const int fewest = trial::fewest_samples(trial::resolve_plan(trial_.question().plan, software));
     const int kinds = static_cast<int>(std::size(trial::kAllContents));
     for (int more = kinds - 1 - fewest; more > 0; --more) {
       if (auto finding = take({}, false)) return trial_.refuse(*std::move(finding));

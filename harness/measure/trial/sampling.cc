@@ -25,21 +25,24 @@ struct Look {
   size_t left_out;
   double wider;
 };
+/// One trial may look at all of them: together they miss the median at most once in 29 trials.
 constexpr Look kLooks[] = {
-    // Only for slow candidates. Each range misses the median in at most 1 of 128 trials if values
-    // are rarer the further they lie from it (docs/measurement.md has the proof).
+    // Each range misses the median in at most 1 of 128 trials if values are rarer the further they
+    // lie from it (docs/measurement.md has the proof).
     {4, 0, 1.52},
     {6, 0, 0.32},
-    // For all candidates. The ranges miss the median in 1 of 128, 157 and 239 trials for any
-    // distribution. Most kernels of a millisecond stop at eight samples; the other two are for
-    // trials in which other work on the device lengthened a run or two.
+    // The ranges miss the median in 1 of 128, 157 and 239 trials for any distribution. The last two
+    // are for trials in which other work on the device lengthened a run or two.
     {8, 0, 0},
     {12, 1, 0},
     {16, 2, 0},
 };
 
-/// The first look at candidates that are not slow.
-constexpr int kSamplesToStop = 8;
+/// The first of the looks is at so many samples.
+constexpr int kFirstLook = kLooks[0].samples;
+/// So many are taken at least, where the plan says nothing else, before the budget may end the
+/// sampling, and before a narrow interval may end that of a module or against a recorded time.
+constexpr int kUsualSamples = 8;
 
 /// Samples of runs of one call: six pairs are the fewest that have an interval.
 constexpr size_t kFewestAlone = 12, kMostAlone = 32;
@@ -56,6 +59,16 @@ const Look* last_look(int samples) {
   return last;
 }
 
+/// The median of the values, with the interval by which the last look knows it.
+Interval look_at(std::vector<double> values) {
+  const Look* look = last_look(static_cast<int>(values.size()));
+  if (look == nullptr) return {0, median(values), std::numeric_limits<double>::infinity()};
+  std::ranges::sort(values);
+  const double least = values[look->left_out], most = values[values.size() - 1 - look->left_out];
+  const double wider = look->wider * (most - least);
+  return {std::max(least - wider, 0.0), median(values), most + wider};
+}
+
 /// Whether both ends of the interval lie within this share of its point.
 bool within(const Interval& interval, double share) {
   return interval.low >= interval.point * (1 - share) &&
@@ -66,10 +79,14 @@ bool within(const Interval& interval, double share) {
 
 SamplingPlan resolve_plan(SamplingPlan plan, bool software) {
   if (plan.max_seconds <= 0) plan.max_seconds = software ? kSoftwareSeconds : kGpuSeconds;
-  const auto pairs = [](int samples) { return (std::max(samples, 1) + 1) / 2 * 2; };
-  plan.min_samples = pairs(plan.min_samples);
-  plan.max_samples = std::max(pairs(plan.max_samples), plan.min_samples);
+  const auto pairs = [](int samples) { return (samples + 1) / 2 * 2; };
+  plan.min_samples = pairs(std::max(plan.min_samples, 0));
+  plan.max_samples = std::max(pairs(plan.max_samples), fewest_samples(plan));
   return plan;
+}
+
+int fewest_samples(const SamplingPlan& plan) {
+  return plan.min_samples > 0 ? plan.min_samples : kFirstLook;
 }
 
 void Sampling::add(const PairedTimes& times) {
@@ -86,15 +103,16 @@ void Sampling::add(const PairedTimes& times) {
 }
 
 bool Sampling::done(double wall_seconds) const {
-  if (count() % 2 != 0) return false;
-  const bool looks = ratios_.size() >= kPairsToStop || looks_now();
-  if (looks && count() >= plan_.min_samples / 2 && is_slow()) return true;
-  if (count() < plan_.min_samples) return false;
+  if (count() % 2 != 0 || count() < fewest_samples(plan_)) return false;
   if (count() >= plan_.max_samples) return true;
-  if (spent_seconds_ >= plan_.max_seconds) return true;
-  if (wall_seconds >= kWallPerBudget * plan_.max_seconds) return true;
-  const double enough = calls_ > 0 ? std::max(plan_.precision, unknown_share()) : plan_.precision;
-  return looks && count() >= kSamplesToStop && within(sampled(), enough);
+  if (ratios_.size() >= kPairsToStop || looks_now()) {
+    const bool early = calls_ == 0 && !recorded_ns_;
+    const double enough = calls_ > 0 ? std::max(plan_.precision, unknown_share()) : plan_.precision;
+    if (is_slow()) return true;
+    if ((early || count() >= kUsualSamples) && within(sampled(), enough)) return true;
+  }
+  if (plan_.min_samples <= 0 && count() < kUsualSamples) return false;
+  return spent_seconds_ >= plan_.max_seconds || wall_seconds >= kWallPerBudget * plan_.max_seconds;
 }
 
 bool Sampling::is_slow() const {
@@ -134,25 +152,21 @@ Interval Sampling::speedup() const {
 Interval Sampling::sampled() const {
   if (!recorded_ns_) {
     const Interval of_pairs = median_interval(ratios_);
-    const Look* look = last_look(count());
-    if (look == nullptr || (of_pairs.low > 0 && !looks_now())) return of_pairs;
-    std::vector<double> sorted = singles_;
-    std::ranges::sort(sorted);
-    double least = sorted[look->left_out], most = sorted[sorted.size() - 1 - look->left_out];
-    const double wider = look->wider * (most - least);
-    least = std::max(least - wider, 0.0);
-    most += wider;
-    if (look->samples < kSamplesToStop && most >= kSlow) return of_pairs;
-    const bool holds_it = least <= of_pairs.point && of_pairs.point <= most;
-    const bool narrower = !(most - least >= of_pairs.high - of_pairs.low);
-    return holds_it && narrower ? Interval{least, of_pairs.point, most} : of_pairs;
+    if (of_pairs.low > 0 && !looks_now()) return of_pairs;
+    const Interval range = look_at(singles_);
+    const bool holds_it = range.low <= of_pairs.point && of_pairs.point <= range.high;
+    const bool narrower = !(range.high - range.low >= of_pairs.high - of_pairs.low);
+    return holds_it && narrower ? Interval{range.low, of_pairs.point, range.high} : of_pairs;
   }
   const Interval ns = median_interval(candidate_ns_);
   // An unbounded interval stays unbounded: from zero to infinity.
   return {*recorded_ns_ / ns.high, *recorded_ns_ / ns.point, *recorded_ns_ / ns.low};
 }
 double Sampling::candidate_ms() const { return median(candidate_ns_) * 1e-6; }
-double Sampling::candidate_ms_at_most() const { return median_interval(candidate_ns_).high * 1e-6; }
+double Sampling::candidate_ms_at_most() const {
+  // Below six samples only the look has an end.
+  return std::min(median_interval(candidate_ns_).high, look_at(candidate_ns_).high) * 1e-6;
+}
 double Sampling::baseline_ms() const { return recorded_ns_.value_or(median(baseline_ns_)) * 1e-6; }
 
 double lone_call_room(double call_ns, bool twin) {

@@ -34,6 +34,8 @@ struct PairedTimes {
 
 /// The plan with its defaults for a device; numbers of samples are rounded up to pairs.
 SamplingPlan resolve_plan(SamplingPlan plan, bool software);
+/// No trial of this plan ends after fewer samples: min_samples, or four where it is 0.
+int fewest_samples(const SamplingPlan& plan);
 
 /// Collects samples and says when to stop. The two samples of a pair have opposite orders (see
 /// RoleSchedule): if running second costs a factor, it cancels in the geometric mean of their
@@ -47,12 +49,15 @@ class Sampling {
       : plan_(plan), recorded_ns_(recorded_ns), calls_(calls), dtype_(dtype) {}
 
   void add(const PairedTimes& times);
-  /// True if the interval of the speedup is narrow enough (at eight, twelve or sixteen samples, or
-  /// from eight pairs on), the budget of device time is spent, or wall time has reached one and a
-  /// half times the budget; never before min_samples, always at max_samples. Narrow enough: within
-  /// the plan's precision, or process_share() if that is more. From half of min_samples on also
-  /// where the interval (at four and six samples, too) shows that the candidate is slow: below 0.5,
-  /// within 10%, and on one side of each of the plan's thresholds.
+  /// True if the interval of the speedup is narrow enough (at four, six, eight, twelve or sixteen
+  /// samples, or from eight pairs on), the budget of device time is spent, or wall time has reached
+  /// one and a half times the budget; never before min_samples, always at max_samples. Where
+  /// min_samples is 0, the budget ends nothing before eight samples. Narrow enough: within the
+  /// plan's precision, or process_share() if that is more. At four and six samples the interval is
+  /// up to four times as wide as the range of their ratios, so that only samples that agree end
+  /// there; those of a module and against a recorded time never do. Also where the interval, of
+  /// any kind of samples, shows that the candidate is slow: below 0.5, within 10%, and on one side
+  /// of each of the plan's thresholds.
   bool done(double wall_seconds) const;
 
   int count() const { return static_cast<int>(candidate_ns_.size()); }

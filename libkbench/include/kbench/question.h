@@ -58,11 +58,11 @@ KBENCH_ASKED_FIELDS(
 
 /// When a measurement stops: the 95% interval of the median ratio is within +-`precision` of it, or
 /// the budget is spent; never before min_samples. A candidate below half the baseline's speed is
-/// measured within 10%, from half of min_samples on.
+/// measured within 10%.
 struct SamplingPlan {
   double precision = 0.01;
   double max_seconds = 0;  ///< device time; 0: 2 s on a GPU, 0.5 s on a software device
-  int min_samples = 8;     ///< the fewest that have an interval at any speed
+  int min_samples = 0;     ///< 0: four where they agree, else eight
   int max_samples = 1000;
   /// Speedups of interest, such as the p of fast_p: a candidate below half the baseline's speed is
   /// sampled further while its interval contains one of them.
@@ -82,8 +82,8 @@ KBENCH_ASKED_FIELDS(
     (max_seconds, "--measure-seconds S",
      "Device time to spend on samples (0: 2 s on a GPU, 0.5 s on a software device)", "Measurement",
      0, 1e6),
-    (min_samples, "--min-samples N", "Samples to take at least; half of them below 0.5x",
-     "Measurement", 1, 1e6),
+    (min_samples, "--min-samples N",
+     "Samples to take at least (0: four where they agree, else eight)", "Measurement", 0, 1e6),
     (max_samples, "", "Samples to take at most", "", 1, 1e6),
     (thresholds, "", "Speedups that a slow candidate's interval must not contain"),
     (seed, "--input-seed N", "Fix the secret seed of the inputs, for debugging", "Measurement"))

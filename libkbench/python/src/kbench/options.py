@@ -37,7 +37,7 @@ class Plan:
     max_seconds: Optional[float] = None
     """Device time to spend on samples (0: 2 s on a GPU, 0.5 s on a software device)."""
     min_samples: Optional[int] = None
-    """Samples to take at least; half of them below 0.5x."""
+    """Samples to take at least (0: four where they agree, else eight)."""
     precision: Optional[float] = None
     """Stop when the speedup's 95% interval is within this share of it."""
     seed: Optional[int] = None
