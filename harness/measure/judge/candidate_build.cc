@@ -140,6 +140,7 @@ void CandidateBuild::ask_again(const EvaluateRequest& request) {
 CandidateSource CandidateBuild::read_source() const {
   CandidateSource source(files_, request_.question.candidate.path);
   source.manifest = manifest_;
+  source.author = request_.question.candidate.author;
   return source;
 }
 

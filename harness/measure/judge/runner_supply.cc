@@ -20,7 +20,7 @@ using std::chrono::milliseconds;
 constexpr uint64_t kBytesARunner = uint64_t{20} << 30, kBytesACandidate = uint64_t{10} << 30,
                    kBytesATask = uint64_t{20} << 30, kBytesABaseline = uint64_t{10} << 30;
 constexpr size_t kFewest = 2, kMostRunners = 6, kMostBegun = kMostFilesAhead, kMostTasks = 4,
-                 kMostBaselines = 6;
+                 kMostBaselines = 8;
 /// Candidates that one runner serves, and what it may grow by meanwhile.
 constexpr int kCandidatesARunner = 64;
 constexpr int64_t kMostGrownBytes = int64_t{512} << 20;

@@ -86,7 +86,7 @@ struct Step {
 
 /// Most runners of one author: one is measured while the others compile, for up to two seconds
 /// each.
-inline constexpr size_t kRunnersAnAuthor = 6;
+inline constexpr size_t kRunnersAnAuthor = 8;
 
 Step next_step(const SupplyState& state);
 
