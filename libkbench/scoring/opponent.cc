@@ -14,7 +14,7 @@ namespace {
 constexpr std::array<std::string_view, 5> kWays = {
     "torch", "torch.compile", "torch.compile:reduce-overhead", "torch.compile:max-autotune",
     "torch.compile:max-autotune-no-cudagraphs"};
-constexpr std::string_view kEager = "eager", kBest = "best", kBestOf = "best:";
+constexpr std::string_view kEager = "eager", kBest = "best", kBestOf = "best:", kTf32 = "+tf32";
 /// What "best" alone chooses among.
 constexpr size_t kUsualWays = 2;
 
@@ -39,6 +39,7 @@ std::span<const std::string_view> pytorch_ways() { return kWays; }
 std::string name_of(const Opponent& opponent) {
   const std::vector<std::string>& ways = opponent.ways;
   if (ways.empty()) return std::string(kEager);
+  if (opponent.tf32) return name_of(Opponent{.ways = ways}) + std::string(kTf32);
   if (ways.size() == 1) return ways.front();
   if (is_best_of_usual(ways)) return std::string(kBest);
   std::string name(kBestOf);
@@ -48,6 +49,8 @@ std::string name_of(const Opponent& opponent) {
 
 Opponent opponent_from_name(std::string_view name) {
   if (name == kEager) return {};
+  Opponent opponent{.tf32 = name.ends_with(kTf32)};
+  if (opponent.tf32) name.remove_suffix(kTf32.size());
   std::vector<std::string_view> asked;
   if (name == kBest) {
     asked.assign(kWays.begin(), kWays.begin() + kUsualWays);
@@ -62,11 +65,12 @@ Opponent opponent_from_name(std::string_view name) {
   }
   for (const std::string_view way : asked) {
     if (std::ranges::find(kWays, way) != kWays.end()) continue;
-    throw Error(ErrorCode::kInvalidArgument, "there is no opponent " + quoted(std::string(way)) +
-                                                 ": eager, " + listed(kWays, std::identity()) +
-                                                 ", best, or best:A,B,...: the fastest of them");
+    throw Error(ErrorCode::kInvalidArgument,
+                "there is no opponent " + quoted(std::string(way)) + ": eager, " +
+                    listed(kWays, std::identity()) +
+                    ", best, or best:A,B,...: the fastest of them; with TF32 " +
+                    "torch+tf32 and so on");
   }
-  Opponent opponent;
   for (const std::string_view way : kWays) {
     if (std::ranges::find(asked, way) != asked.end()) opponent.ways.emplace_back(way);
   }

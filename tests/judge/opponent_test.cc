@@ -62,6 +62,16 @@ TEST_F(OpponentTest, IsTimedBesideAShader) {
   EXPECT_EQ(result.lane, "vulkan");
 }
 
+TEST_F(OpponentTest, SaysWhetherItsConvolutionsMayBeInTf32) {
+  for (const bool tf32 : {true, false}) {  // One process takes both.
+    asked_.opponent = opponent_from_name(tf32 ? "torch+tf32" : "torch");
+    const Result result = run(right());
+    ASSERT_TRUE(result.correct()) << result.message;
+    EXPECT_EQ(result.baseline, name_of(asked_.opponent));
+    EXPECT_THAT(result.opponent, HasSubstr(tf32 ? "convolutions in TF32" : "without TF32"));
+  }
+}
+
 TEST_F(OpponentTest, IsTimedAsAModuleIsAndTakesOneTaskAfterAnother) {
   for (const char* task : {"level1/19", "level1/40", "level2/1", "level3/43"}) {
     const Result result = run_module(module_of(task));

@@ -35,9 +35,20 @@ TEST(Opponent, TheBestOfSeveralIsOneQuestionInAnyOrder) {
   EXPECT_EQ(opponent_from_name("best:torch"), opponent_from_name("torch"));
 }
 
+TEST(Opponent, WithTf32ItIsAnother) {
+  const Opponent with = opponent_from_name("torch+tf32");
+  EXPECT_THAT(with.ways, ElementsAre("torch"));
+  EXPECT_NE(with, opponent_from_name("torch"));
+  for (const char* name :
+       {"torch+tf32", "best+tf32", "best:torch,torch.compile:max-autotune+tf32"}) {
+    EXPECT_EQ(name_of(opponent_from_name(name)), name);
+  }
+}
+
 TEST(Opponent, WhatThereIsNoneOfIsNamedBesideThoseThatThereAre) {
-  for (const char* name : {"jax", "", "best:", "best:torch,", "best:eager", "best:best",
-                           "torch,torch.compile", "torch.compile:", "torch.compile:fast"}) {
+  for (const char* name :
+       {"jax", "", "best:", "best:torch,", "best:eager", "best:best", "torch,torch.compile",
+        "torch.compile:", "torch.compile:fast", "eager+tf32", "+tf32", "torch+tf32+tf32"}) {
     const Error error = error_of([&] { opponent_from_name(name); });
     EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument) << name;
     EXPECT_THAT(error.message(), HasSubstr("torch.compile:reduce-overhead")) << name;

@@ -126,7 +126,8 @@ void Measurement::name_opponent() {
   result_.opponent = opponent_.runner()->text();
   if (opponent_.python()) {
     result_.opponent += sampler_.opponent().captured ? ", captured" : "";
-    result_.opponent += ", without TF32";
+    result_.opponent +=
+        trial_.question().opponent.tf32 ? ", convolutions in TF32" : ", without TF32";
   } else {
     const eager::DeviceTraits traits = eager::traits_of(trial_.context().device.snapshot());
     result_.opponent += ": " + eager::arithmetic_text(trial_.key().dtype, traits);

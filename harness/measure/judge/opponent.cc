@@ -78,15 +78,16 @@ std::string compiled_in(std::string_view way) {
 }
 
 /// The task's program as a candidate: PyTorch's, or its steps, one built-in kernel an operator.
-CandidateSource program_of(const TaskAt& key, const std::string& way) {
+CandidateSource program_of(const TaskAt& key, const std::string& way, bool tf32) {
   if (way.empty()) {
     const std::string steps = eager_candidate_yaml(find_task(key.task), *build_graph(key));
     CandidateSource source(std::map<std::string, std::string>{{"eager.yaml", steps}});
     source.manifest = "eager.yaml";
     return source;
   }
-  const std::string text =
-      pytorch_module(find_task(key.task), *build_graph(key)) + compiled_in(way);
+  std::string text = pytorch_module(find_task(key.task), *build_graph(key)) + compiled_in(way);
+  // The process may have run the other kind before.
+  text += "\ntorch.backends.cudnn.allow_tf32 = " + std::string(tf32 ? "True" : "False") + "\n";
   CandidateSource source(std::map<std::string, std::string>{{"pytorch.py", text}});
   source.manifest = "pytorch.py";
   return source;
@@ -94,8 +95,9 @@ CandidateSource program_of(const TaskAt& key, const std::string& way) {
 
 }  // namespace
 
-void OpponentRunner::prepare(RunnerSupply& supply, const TaskAt& key, const std::string& way) {
-  if (build_ && key_ == key && way_ == way) return;
+void OpponentRunner::prepare(RunnerSupply& supply, const TaskAt& key, const std::string& way,
+                             bool tf32) {
+  if (build_ && key_ == key && way_ == way && tf32_ == tf32) return;
   if (awaited_) {  // The candidate was refused before this was needed.
     try {
       wait_built();
@@ -104,7 +106,7 @@ void OpponentRunner::prepare(RunnerSupply& supply, const TaskAt& key, const std:
     }
   }
   EvaluateRequest request;
-  request.question.candidate = program_of(key, way);
+  request.question.candidate = program_of(key, way, tf32);
   request.question.preset = key.preset;
   request.question.overrides = key.variables;
   request.question.dtype = key.dtype;
@@ -116,6 +118,7 @@ void OpponentRunner::prepare(RunnerSupply& supply, const TaskAt& key, const std:
   }
   key_ = key;
   way_ = way;
+  tf32_ = tf32;
   slab_ = {};
   awaited_ = true;
   build_->begin();

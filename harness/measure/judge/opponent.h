@@ -27,8 +27,8 @@ class OpponentRunner {
   explicit OpponentRunner(bool python) : python_(python) {}
 
   /// Starts it, or has it take another task or way; does not wait. `way`: of pytorch_ways(), empty
-  /// where it is not PyTorch. Throws RunnerFailure.
-  void prepare(RunnerSupply& supply, const TaskAt& key, const std::string& way);
+  /// where it is not PyTorch; `tf32` as Opponent has it. Throws RunnerFailure.
+  void prepare(RunnerSupply& supply, const TaskAt& key, const std::string& way, bool tf32);
   /// Waits until it is ready, and gives it memory: the task's inputs, and the candidate's own where
   /// that is called several times. Throws Error (kUnsupported) where PyTorch, this way of it, or a
   /// feature of the device, is not to be had, RunnerFailure where it cannot run the task.
@@ -59,6 +59,7 @@ class OpponentRunner {
 
   bool python_;
   std::optional<std::string> way_;
+  bool tf32_ = false;
   TaskAt key_;
   std::unique_ptr<CandidateBuild> build_;
   runner::Built built_;

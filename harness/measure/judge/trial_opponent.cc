@@ -33,7 +33,7 @@ void TrialOpponent::prepare(const TaskAt& key, const Opponent& asked) {
   }
   if (ways_.empty()) ways_ = {""};  // kbench's own kernels.
   runner_ = &opponents_.of(asked);
-  runner_->prepare(supply_, key, ways_.front());
+  runner_->prepare(supply_, key, ways_.front(), asked.tf32);
 }
 
 /// Does a step of timing the opponent in a way. Where it cannot run the task so, and others are
@@ -63,7 +63,7 @@ void TrialOpponent::attach(const std::string& way) {
   if (!known.empty()) {
     throw RunnerFailure{RunnerFailure::Kind::timeout, ErrorCode::kTimeout, known};
   }
-  runner_->prepare(supply_, key_, way);
+  runner_->prepare(supply_, key_, way, asked_.tf32);
   try {
     runner_->attach(store_, *task_, candidate_, *memory_);
   } catch (const Error& error) {

@@ -118,6 +118,9 @@ struct Opponent {
   /// of them, found once for each task. None: kbench's own baseline, one kernel an operator. Where
   /// there is no python3 with PyTorch (docs/modelnew.md), asking for one throws kUnsupported.
   std::vector<std::string> ways = {};
+  /// PyTorch's convolutions may round to TF32, as they do unless they are told not to. Its values
+  /// are the opponent's alone.
+  bool tf32 = false;
   bool is_pytorch() const { return !ways.empty(); }
   bool operator==(const Opponent&) const = default;
 };
@@ -126,7 +129,7 @@ struct Opponent {
 std::span<const std::string_view> pytorch_ways();
 
 /// "eager"; one of pytorch_ways(); of several "best:torch,torch.compile:max-autotune", which for
-/// torch and torch.compile is "best".
+/// torch and torch.compile is "best". With TF32 "+tf32" follows: "torch+tf32".
 std::string name_of(const Opponent& opponent);
 Opponent opponent_from_name(std::string_view name);  ///< throws kInvalidArgument
 
@@ -158,7 +161,8 @@ KBENCH_ASKED_FIELDS(
     (opponent, "--opponent NAME",
      "What is timed beside the candidate: eager, kbench's own baseline; or PyTorch by a python3 "
      "that has it: torch, torch.compile, torch.compile:MODE, best (the faster of the first two), "
-     "or best:A,B,... (the fastest of those)",
+     "or best:A,B,... (the fastest of those); torch+tf32 and so on: with PyTorch's convolutions in "
+     "TF32, as it has them unless told",
      "Measurement"),
     (recorded, "--baseline eager|FILE",
      "The baseline of speedups: eager, timed in pairs with the candidate, or a file of recorded "

@@ -74,7 +74,8 @@ class Options:
     opponent: Optional[str] = None
     """What is timed beside the candidate: eager, kbench's own baseline; or PyTorch by a python3
     that has it: torch, torch.compile, torch.compile:MODE, best (the faster of the first two), or
-    best:A,B,... (the fastest of those)."""
+    best:A,B,... (the fastest of those); torch+tf32 and so on: with PyTorch's convolutions in TF32,
+    as it has them unless told."""
     overrides: Optional[Mapping[str, Variable]] = None
     """Override a shape variable; repeatable: --set height=65."""
     plan: Plan = Plan()
