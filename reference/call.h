@@ -55,11 +55,11 @@ inline int64_t axis_index(const OperatorCall& call) {
 using RunCall = void(const OperatorCall& call, Inputs in, Outputs out);
 
 // ops/elementwise.cc; the output may be the first input
-RunCall run_abs, run_add, run_add_scalar, run_clamp, run_clamp_max, run_clamp_min, run_cos, run_div,
-    run_div_scalar, run_elu, run_exp, run_gelu, run_hardsigmoid, run_hardswish, run_leaky_relu,
-    run_log, run_maximum, run_minimum, run_mish, run_mul, run_mul_mask, run_mul_scalar, run_neg,
-    run_relu, run_round_to, run_selu, run_sigmoid, run_sin, run_softplus, run_sqrt, run_square,
-    run_sub, run_sub_scalar, run_tanh;
+RunCall run_abs, run_add, run_add_scalar, run_clamp, run_clamp_max, run_clamp_min, run_cos,
+    run_cube, run_div, run_div_scalar, run_elu, run_exp, run_gelu, run_hardsigmoid, run_hardswish,
+    run_leaky_relu, run_log, run_maximum, run_minimum, run_mish, run_mul, run_mul_mask,
+    run_mul_scalar, run_neg, run_relu, run_round_to, run_selu, run_sigmoid, run_sin, run_softplus,
+    run_sqrt, run_square, run_sub, run_sub_scalar, run_tanh;
 // ops/cast.cc
 RunCall run_cast;
 // ops/shape.cc

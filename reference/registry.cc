@@ -35,6 +35,7 @@ constexpr Implementation kImplementations[] = {
     {"conv_transpose3d", run_conv_transpose},
     {"cos", run_cos, kInPlace},
     {"cross_entropy", run_cross_entropy},
+    {"cube", run_cube, kInPlace},
     {"cumprod", run_cumprod, kInPlace},
     {"cumsum", run_cumsum, kInPlace},
     {"div", run_div, kInPlace},

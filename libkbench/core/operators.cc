@@ -121,7 +121,7 @@ constexpr WrittenAs kWritten[] = {
     {"logsigmoid", "neg, softplus, then neg"},
     {"mm", "matmul"},
     {"mse_loss", "sub, square, then mean of a reshape to one dimension"},
-    {"pow", "square, mul or sqrt, as often as the exponent asks"},
+    {"pow", "square, cube, mul or sqrt, as often as the exponent asks"},
     {"reciprocal", "div of data that holds 1 by x"},
     {"relu6", "clamp with lo: 0 and hi: 6"},
     {"rms_norm", "square, mean with keepdim: 1, add_scalar, sqrt, then div"},

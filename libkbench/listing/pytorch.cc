@@ -104,6 +104,7 @@ class Code : public Printer {
             "triu", "tril", "maximum", "minimum"})) {
       return "torch." + op + "(" + joined(a.in) + ")";
     }
+    if (op == "cube") return "torch.pow(" + x + ", 3)";
     if (op == "cast") return x + cast_to(a["dtype"]);
     if (is({"gelu", "selu", "softplus", "mish", "hardsigmoid", "hardswish"})) return functional(x);
     if (op == "leaky_relu") return functional(x + ", negative_slope=" + a["slope"]);

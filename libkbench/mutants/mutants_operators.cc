@@ -64,6 +64,7 @@ constexpr Other kOthers[] = {
     {"sin", "cos"},
     {"cos", "sin"},
     {"square", "abs"},
+    {"cube", "square"},
     {"triu", "tril"},
     {"tril", "triu"},
     {"batch_norm", "instance_norm"},

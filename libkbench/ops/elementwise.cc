@@ -136,6 +136,7 @@ const std::vector<Operator>& elementwise_operators() {
       unary("abs", "x without its sign", "torch.abs(x)"),
       unary("neg", "-x", "torch.neg(x)"),
       unary("square", "x * x", "torch.square(x)"),
+      unary("cube", "x * x * x", "torch.pow(x, 3)"),
       unary("sqrt", "the square root of x; NaN where x < 0", "torch.sqrt(x)"),
       clamp_operator(),
       unary("clamp_min", "max(x, value); NaN stays NaN", "torch.clamp_min(x, value)", value),
@@ -199,6 +200,7 @@ Value clamp(Value x, double lo, double hi) {
 Value maximum(Value a, Value b) { return call_operator("maximum", {a, b}); }
 Value minimum(Value a, Value b) { return call_operator("minimum", {a, b}); }
 Value square(Value x) { return call_operator("square", {x}); }
+Value cube(Value x) { return call_operator("cube", {x}); }
 Value sqrt(Value x) { return call_operator("sqrt", {x}); }
 
 Value round_to(Value x, const std::string& format) {
@@ -206,7 +208,7 @@ Value round_to(Value x, const std::string& format) {
 }
 
 Value gelu_tanh(Value x) {
-  const Value cubic = x + square(x) * x * 0.044715;
+  const Value cubic = x + cube(x) * 0.044715;
   return x * 0.5 * (tanh(cubic * std::sqrt(2 / std::numbers::pi)) + 1);
 }
 Value mul_mask(Value x, Value mask) { return call_operator("mul_mask", {x, mask}); }

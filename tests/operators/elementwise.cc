@@ -125,6 +125,7 @@ std::vector<Definition> elementwise_definitions() {
       unary("abs", [](double x, A) { return x < 0 ? -x : x; }),
       unary("neg", [](double x, A) { return -x; }),
       unary("square", [](double x, A) { return x * x; }),
+      unary("cube", [](double x, A) { return x * x * x; }),
       unary("sqrt", [](double x, A) { return std::sqrt(x); }),
       unary("clamp",
             [](double x, A a) { return std::min(std::max(x, a.real("lo")), a.real("hi")); }),

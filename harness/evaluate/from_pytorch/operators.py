@@ -105,7 +105,7 @@ ROWS["triu"], ROWS["tril"] = triangle("triu"), triangle("tril")
 def gelu(k, x, approximate="none"):
     if approximate == "none":
         return k.unary("gelu", x)
-    cubic = k.binary("mul", k.binary("mul", k.unary("square", x), x), 0.044715)
+    cubic = k.binary("mul", k.unary("cube", x), 0.044715)
     inner = k.binary("mul", k.binary("add", x, cubic), math.sqrt(2 / math.pi))
     return k.binary("mul", k.binary("mul", x, 0.5), k.binary("add", k.unary("tanh", inner), 1.0))
 
@@ -345,8 +345,8 @@ def power(k, x, exponent):
     y, count = None, int(exponent)
     if count == 1:
         return x
-    y = k.unary("square", x)
-    for _ in range(count - 2):
+    y = k.unary("square" if count == 2 else "cube", x)
+    for _ in range(count - 3):
         y = k.binary("mul", y, x)
     return y
 

@@ -38,6 +38,7 @@ Value clamp(Value x, double lo, double hi);  ///< min(max(x, lo), hi): hardtanh,
 Value gelu_tanh(Value x);
 Value mul_mask(Value x, Value mask);  ///< x * mask, a bool tensor of x's shape
 Value square(Value x);                ///< x * x
+Value cube(Value x);                  ///< x * x * x
 Value sqrt(Value x);                  ///< the square root, NaN for x < 0
 /// The nearest value of "float16", "bfloat16", "tf32" or "float8_e4m3", ties to even; of no task,
 /// but of what a task's check is held against (harness/measure/audit).

@@ -24,6 +24,7 @@ constexpr Unary kUnary[] = {
     {"clamp_max", "clamp_max", "value"},
     {"clamp_min", "clamp_min", "value"},
     {"cos", "cosine"},
+    {"cube", "cube"},
     {"div_scalar", "div_scalar", "value"},
     {"elu", "elu", "alpha"},
     {"exp", "exp"},

@@ -22,6 +22,7 @@ float leaky_relu(float x) { return x > 0.0 ? x : p.value * x; }
 float sigmoid(float x) { return 1.0 / (1.0 + exp(-x)); }
 float gelu(float x) { return 0.5 * x * (1.0 + erf(x * 0.7071067811865476)); }
 float square(float x) { return x * x; }
+float cube(float x) { return x * x * x; }
 float square_root(float x) { return sqrt(x); }
 float add_scalar(float x) { return x + p.value; }
 float sub_scalar(float x) { return x - p.value; }
