@@ -203,6 +203,38 @@ TEST_F(RunnerSupplyTest, ABaselineComputesInItsOwnMemoryAfterItGaveSomeBack) {
   for (size_t i = 0; i < values.size(); ++i) ASSERT_EQ(computed[i], std::max(values[i], 0.0f)) << i;
 }
 
+/// All memory that a process has mapped it has to unmap before that is free.
+TEST_F(RunnerSupplyTest, FewBaselineProcessesMapMemoryWhereOneFindsWhatAnotherHasCompiled) {
+  notes_ = VerifiedNotes(process::OwnFolder(folder_.path("cache")), "build device driver");
+  supply_->use(device(), *store_,
+               {.while_measuring = true, .hands_on = true, .shares_pipelines = true});
+  std::vector<CandidateSource> all;
+  for (int task = 19; task < 33; ++task) {
+    const std::string number = std::to_string(task);
+    all.push_back(candidate("c" + number + ".yaml", "level1/" + number));
+  }
+  size_t most = 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    judge::EvaluateRequest request = request_of(all[i]);
+    request.next_files.assign(all.begin() + static_cast<ptrdiff_t>(i) + 1, all.end());
+    auto build = begin_trial(request);
+    supply_->enter(Phase::running, request);
+    supply_->enter(Phase::sampling, request);
+    std::this_thread::sleep_for(milliseconds(200));
+    supply_->put_back(std::move(build), false);
+    most = std::max(most, supply_->mapping_memory());
+  }
+  // The present task's, and those of the tasks that are laid out ahead: two on a device this small.
+  const size_t ahead =
+      std::clamp<size_t>(device().snapshot().device_local_bytes / (uint64_t{20} << 30), 2, 4);
+  EXPECT_LE(most, 1 + ahead);
+}
+
+TEST_F(RunnerSupplyTest, ASourceThatIsAskedForAgainIsItsAuthors) {
+  const auto build = begin_trial(request_of(candidate("a.yaml", "level1/19", "a")));
+  EXPECT_EQ(build->read_source().author, "a");
+}
+
 TEST_F(RunnerSupplyTest, WithoutHandingOnEveryRunnerIsFresh) {
   supply_->use(device(), *store_, RunnerSupply::rules_of(device().snapshot()));
   const CandidateSource source = candidate("a.yaml", "level1/19", "a");

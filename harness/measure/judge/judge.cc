@@ -139,7 +139,7 @@ Judge::Judge(const vulkan::OpenOptions& open, std::shared_ptr<runner::PythonServ
   device_ = opening_.get();
   store_.emplace(*device_);
   supply_.use(*device_, *store_, RunnerSupply::rules_of(device_->snapshot()));
-  runner::share_pipelines(*device_, runner::pipelines_folder(), /*writes=*/true);
+  runner::share_pipelines(*device_, runner::pipeline_files(), runner::PipelineFiles::Use::write);
   lock_.emplace(process::device_lock_name(vulkan::to_string(device_->snapshot().device_uuid)));
   workspace_.emplace(*device_);
   kernels_.emplace(*device_);
@@ -166,7 +166,7 @@ void Judge::read_verified() {
 
 void Judge::prepare_kernels() {
   kernels_->prepare();
-  runner::drop_old_pipelines();
+  runner::pipeline_files().drop_old();
 }
 
 /// After a run that hung, crashed or lost the device: throws DeviceLost unless the device still

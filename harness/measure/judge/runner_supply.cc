@@ -89,13 +89,14 @@ RunnerSupply::~RunnerSupply() {
 }
 
 RunnerSupply::Rules RunnerSupply::rules_of(const vulkan::DeviceSnapshot& device) {
-  return {.while_measuring = !device.software(), .hands_on = !device.software()};
+  return {.while_measuring = !device.software(),
+          .hands_on = !device.software(),
+          .shares_pipelines = !device.software() && runner::pipeline_files().there()};
 }
 
 void RunnerSupply::use(vulkan::Device& device, SlabStore& store, const Rules& rules) {
   device_ = &device;
   store_ = &store;
-  pipelines_are_kept_ = !device.snapshot().software() && runner::pipelines_folder().there();
   rules_ = rules;
 }
 
@@ -311,7 +312,7 @@ void RunnerSupply::make_task(const CandidateBuild& build) {
   task_.memory.reset();
   if (const Spare made = spare_for(build.key()); made != spares_.end()) {
     const bool another_maps =
-        pipelines_are_kept_ && maps_memory(task_.baseline) && !maps_memory(*made);
+        rules_.shares_pipelines && maps_memory(task_.baseline) && !maps_memory(*made);
     if (another_maps) (*made)->wait_prepared();
     if (!another_maps || !leaves_pipelines(**made, build.key())) {
       std::swap(task_.baseline, *made);
@@ -618,13 +619,17 @@ bool RunnerSupply::leaves_pipelines(BaselineProcess& made, const TaskAt& key) {
   return key.task.own.empty() && notes_.has(key.task);
 }
 
+size_t RunnerSupply::mapping_memory() const {
+  return ahead_.size() + (maps_memory(task_.baseline) ? 1 : 0) +
+         static_cast<size_t>(std::ranges::count_if(spares_, maps_memory));
+}
+
 /// The process that gets the task's memory: the one that has made its baseline, or one that has
 /// memory. Nothing: it is to wait for one of them.
 std::optional<RunnerSupply::Spare> RunnerSupply::spare_to_map(const TaskAt& key) {
   const Spare made = spare_for(key);
-  const auto mapping = ahead_.size() + (maps_memory(task_.baseline) ? 1 : 0) +
-                       static_cast<size_t>(std::ranges::count_if(spares_, maps_memory));
-  if (maps_memory(*made) || mapping <= most_tasks() || !pipelines_are_kept_) return made;
+  if (maps_memory(*made) || mapping_memory() <= most_tasks() || !rules_.shares_pipelines)
+    return made;
   if (!leaves_pipelines(**made, key))
     return (*made)->is_prepared() ? std::optional(made) : std::nullopt;
   const Spare other = std::ranges::find_if(spares_, [&](const auto& each) {

@@ -43,8 +43,10 @@ class RunnerSupply {
   struct Rules {
     bool while_measuring = false;  ///< the thread works while samples are taken
     bool hands_on = false;         ///< runners serve several candidates of one author
+    /// What one process has compiled of kbench's own the others find: few need memory then.
+    bool shares_pipelines = false;
   };
-  /// A GPU's: both; a software device's: none.
+  /// A GPU's: all; a software device's: none.
   static Rules rules_of(const vulkan::DeviceSnapshot& device);
   /// Call once, before anything else. Both must outlive this.
   void use(vulkan::Device& device, SlabStore& store, const Rules& rules);
@@ -90,7 +92,9 @@ class RunnerSupply {
   void enter(Phase phase, const EvaluateRequest& request);
   /// Waits until the thread is idle; enter() lets it go on.
   void pause();
-  /// The same, and until no runner is opening its device.
+  /// Baseline processes that have mapped memory of tasks; no call may be under way.
+  size_t mapping_memory() const;
+  /// The same as pause(), and until no runner is opening its device.
   void quiet();
 
  private:
@@ -150,8 +154,7 @@ class RunnerSupply {
   vulkan::Device* device_ = nullptr;
   SlabStore* store_ = nullptr;
   Rules rules_;
-  bool alone_ = false;               ///< stand_alone()
-  bool pipelines_are_kept_ = false;  ///< for all processes to find
+  bool alone_ = false;  ///< stand_alone()
   trial::SecretStream secret_{std::nullopt};
   NeedsHistory history_;
   ReadyTask task_;               ///< the present one

@@ -136,16 +136,17 @@ Server::Server(bool locked, const vulkan::OpenOptions& open)
     vulkan::load_functions();  // Before the lock-in, which allows reading drivers only.
     const cuda::Toolkit toolkit =
         locked ? cuda::find_toolkit(cuda::toolkit_places()) : cuda::Toolkit{};
-    const process::OwnFolder pipelines = pipelines_folder();
+    const PipelineFiles pipelines = pipeline_files();
     std::vector<std::string> readable = toolkit.folders();
-    if (pipelines.there()) readable.push_back(pipelines_path());
+    if (pipelines.there()) readable.push_back(pipelines.path());
     LockIn lock({.readable = std::move(readable), .device = open.selector});
     if (locked) lock.before_open();
     device_ = vulkan::Device::open(open, [this](vulkan::OpenOptions& options) {
       wait_to_open();
       options.cuda = kind_ == RunnerKind::cuda || kind_ == RunnerKind::torch;
     });
-    share_pipelines(*device_, pipelines, /*writes=*/!locked);
+    share_pipelines(*device_, pipelines,
+                    locked ? PipelineFiles::Use::read : PipelineFiles::Use::write);
     constexpr double kSelfTestSeconds = 10;
     if (device_->snapshot().software() && !computes(*device_, kSelfTestSeconds)) {
       leave(kStarvedStatus, "the driver runs no kernel; it may have no threads");
