@@ -209,25 +209,19 @@ TEST_F(RunnerSupplyTest, FewBaselineProcessesMapMemoryWhereOneFindsWhatAnotherHa
   supply_->use(device(), *store_,
                {.while_measuring = true, .hands_on = true, .shares_pipelines = true});
   std::vector<CandidateSource> all;
-  for (int task = 19; task < 33; ++task) {
-    const std::string number = std::to_string(task);
-    all.push_back(candidate("c" + number + ".yaml", "level1/" + number));
+  for (const char* task : {"level1/19", "level1/20", "level1/21", "level1/22", "level1/25"}) {
+    all.push_back(candidate(std::to_string(all.size()) + ".yaml", task));
   }
-  size_t most = 0;
   for (size_t i = 0; i < all.size(); ++i) {
     judge::EvaluateRequest request = request_of(all[i]);
     request.next_files.assign(all.begin() + static_cast<ptrdiff_t>(i) + 1, all.end());
     auto build = begin_trial(request);
+    // Baselines are made, and no memory: the trial that needs it makes it.
     supply_->enter(Phase::running, request);
-    supply_->enter(Phase::sampling, request);
-    std::this_thread::sleep_for(milliseconds(200));
+    std::this_thread::sleep_for(milliseconds(300));
     supply_->put_back(std::move(build), false);
-    most = std::max(most, supply_->mapping_memory());
+    EXPECT_EQ(supply_->mapping_memory(), 1u) << i;
   }
-  // The present task's, and those of the tasks that are laid out ahead: two on a device this small.
-  const size_t ahead =
-      std::clamp<size_t>(device().snapshot().device_local_bytes / (uint64_t{20} << 30), 2, 4);
-  EXPECT_LE(most, 1 + ahead);
 }
 
 TEST_F(RunnerSupplyTest, ASourceThatIsAskedForAgainIsItsAuthors) {
