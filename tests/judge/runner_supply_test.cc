@@ -215,7 +215,7 @@ TEST_F(RunnerSupplyTest, FewBaselineProcessesMapMemoryWhereOneFindsWhatAnotherHa
   for (size_t i = 0; i < all.size(); ++i) {
     judge::EvaluateRequest request = request_of(all[i]);
     request.next_files.assign(all.begin() + static_cast<ptrdiff_t>(i) + 1, all.end());
-    auto build = begin_trial(request);
+    auto build = begin_trial(request_of(all[i]));
     // Baselines are made, and no memory: the trial that needs it makes it.
     supply_->enter(Phase::running, request);
     std::this_thread::sleep_for(milliseconds(300));
