@@ -17,13 +17,13 @@ KBENCH_FIELDS_OF_DERIVED(Experiment, TaskAt, set, candidate, candidate_hash, tas
 KBENCH_FIELDS_OF_DERIVED(Result, Experiment, set, candidate, candidate_hash, task, task_name,
                          preset, variables, dtype, device, driver, software_device, baseline,
                          settings, version, device_uuid, certificate, made_for, verdict, message,
-                         diagnostics, tuning, lane, samples, speedup, candidate_ms, baseline_ms,
-                         setup_ms, max_error, gbytes_per_s, tflops, roof_gbytes_per_s, roof_tflops,
-                         compile_s, wall_s, busy, runner_served, opponent, opponent_finding,
-                         own_kernels, library_calls, holds_at, stage_s)
+                         diagnostics, tuning, lane, samples, seed, failed_sample, speedup,
+                         candidate_ms, baseline_ms, setup_ms, max_error, gbytes_per_s, tflops,
+                         roof_gbytes_per_s, roof_tflops, compile_s, wall_s, busy, runner_served,
+                         opponent, opponent_finding, own_kernels, library_calls, holds_at, stage_s)
 // Records of earlier versions lack these.
-KBENCH_OPTIONAL_FIELDS(Result, dtype, device_uuid, certificate, made_for, tuning, lane,
-                       roof_gbytes_per_s, roof_tflops, busy, runner_served, opponent,
+KBENCH_OPTIONAL_FIELDS(Result, dtype, device_uuid, certificate, made_for, tuning, lane, seed,
+                       failed_sample, roof_gbytes_per_s, roof_tflops, busy, runner_served, opponent,
                        opponent_finding, own_kernels, library_calls, holds_at, stage_s)
 KBENCH_OPTIONAL_FIELDS(HoldsAt, first_wrong)
 
@@ -33,6 +33,8 @@ inline bool is_left_out(const Result& result, std::string_view field) {
   return (field == "dtype" && result.dtype == DType::f32) ||
          (field == "made_for" && result.made_for.empty()) ||
          (field == "library_calls" && result.library_calls.empty()) ||
+         (field == "seed" && !result.seed) ||
+         (field == "failed_sample" && result.failed_sample == 0) ||
          (field == "roof_gbytes_per_s" && result.roof_gbytes_per_s == 0) ||
          (field == "roof_tflops" && result.roof_tflops == 0);
 }

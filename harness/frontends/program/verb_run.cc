@@ -24,6 +24,7 @@
 #include "harness/frontends/program/open_devices.h"
 #include "harness/frontends/program/options.h"
 #include "harness/frontends/program/progress.h"
+#include "harness/frontends/program/replay.h"
 #include "harness/frontends/program/report.h"
 #include "harness/frontends/program/signals.h"
 #include "harness/frontends/program/terminal.h"
@@ -46,7 +47,7 @@ struct RunOptions {
   DeviceOptions device;
   MeasureOptions measure;
   std::optional<double> fail_under;
-  std::string output;
+  std::string output, replay;
   bool check = false, compare = false, watch = false, confirm = false, json = false;
   bool verbose = false, quiet = false;
   Detail detail() const { return verbose ? Detail::full : Detail::brief; }
@@ -357,11 +358,21 @@ int run_run(RunOptions& options) {
     throw Error(ErrorCode::kInvalidArgument,
                 "--compare pairs both candidates with the eager baseline; leave --baseline out");
   }
+  std::optional<ResultLine> before;
+  if (!options.replay.empty()) {
+    if (options.candidates.size() > 1) {
+      throw Error(ErrorCode::kInvalidArgument, "--replay takes one candidate");
+    }
+    before = result_to_replay(options.replay, options.candidates.front());
+    ask_at_sizes_of(before->result, options.size);
+  }
   Question asked = question_of(options.size, options.device, options.measure);
   asked.check = options.check;
+  if (before) ask_for_values_of(before->result, asked);
   if (options.fail_under) asked.plan.thresholds = {*options.fail_under};
   options.tasks.read();
-  const std::string task = options.tasks.of_unnamed();
+  std::string task = options.tasks.of_unnamed();
+  if (before && task.empty()) task = to_string(before->result.task);
   const std::vector<NamedCandidate> candidates = named_candidates(options.candidates, task);
   std::vector<Asked> questions;
   for (const NamedCandidate& each : candidates) {
@@ -389,6 +400,11 @@ int run_run(RunOptions& options) {
   }
   const std::vector<Result> results = run.results();
   const std::optional<Comparison> both = options.compare ? comparison_of(results) : std::nullopt;
+  if (before && results.size() == 1) {
+    say(options.json ? replay_json(*before, results.front())
+                     : format_replay(*before, results.front()));
+    return is_repeated(before->result, results.front()) ? kDone : kFailed;
+  }
   if (options.json) {
     say(both ? json_document(*both) : results_json(results));
   } else {
@@ -440,6 +456,7 @@ Verb add_run(Command program) {
       "  kbench run my/relu.yaml --watch         again after each save\n"
       "  kbench run old.yaml new.yaml --compare\n"
       "  kbench run my/relu.yaml --fail-under 1.2\n"
+      "  kbench run my/relu.yaml --replay results.jsonl:3\n"
       "  kbench run my/ --server http://gpu-host:8000\n"
       "  kbench show relu --preset smoke --candidate | kbench run - --preset smoke\n"
       "  kbench run my/relu.yaml --validate --input-seed 7 --json\n"
@@ -462,6 +479,12 @@ Verb add_run(Command program) {
   const Option watch = how.add_flag("--watch", options->watch,
                                     "One candidate, again whenever a file beside it is saved, "
                                     "with device, compiler and baseline kept warm");
+  const Option replay = how.add_option(
+      "--replay RESULTS[:LINE]", options->replay,
+      "Judge a result's candidate again on the values that it was judged on, at its sizes: whether "
+      "it is the same verdict in the same words, and what is not as it was. Exit code 1 where it "
+      "is "
+      "not the same. A replay is no result and is kept nowhere");
   how.add_flag("--confirm", options->confirm,
                "Of a run: measure all winners once more, and nothing else");
   options->size.add_to(app, /*with_auto=*/true);
@@ -486,6 +509,7 @@ Verb add_run(Command program) {
       output.add_flag("-q,--quiet", options->quiet, "Of several candidates the sum alone");
   for (const Option& other : {json, quiet}) verbose.excludes(other);
   for (const Option& other : {compare, fail_under, file}) check.excludes(other);
+  for (const Option& other : {check, compare, watch, fail_under, file}) replay.excludes(other);
   for (const Option& other : {compare, fail_under, file, json}) watch.excludes(other);
   return {app, [options] { return run_run(*options); }};
 }

@@ -131,6 +131,7 @@ void FurtherSizes::look(const EvaluateRequest& request, const JudgeThere& judge_
                         Result& result) {
   if (!wanted(request, result)) return;
   EvaluateRequest there = at_small_sizes(request, source_);
+  if (result.seed) there.question.plan.seed = trial::SecretStream(result.seed).beside(0);
   double queued_s = 0;
   const auto values_at = [&](const Variables& sizes) {
     there.question.overrides = sizes;

@@ -1,16 +1,31 @@
 #include "harness/measure/judge/prepared_trial.h"
 
 #include <chrono>
+#include <string>
 #include <thread>
 #include <utility>
 
 #include "harness/measure/judge/inspect.h"
+#include "harness/measure/judge/size_rule.h"
 #include "harness/measure/trial/slab_layout.h"
 #include "kbench/certificate.h"
 #include "kbench/error.h"
 #include "kbench/score.h"
+#include "libkbench/base/hash.h"
 
 namespace kbench::judge {
+
+namespace {
+
+/// Runs that the judge has added have one seed and many sizes; no two have the same values.
+std::optional<uint64_t> seed_of(const EvaluateRequest& request) {
+  const Question& asked = request.question;
+  if (!request.values_only || !asked.plan.seed) return asked.plan.seed;
+  const std::string sizes = Sha256().add(sizes_text(asked.overrides)).hex();
+  return trial::SecretStream(asked.plan.seed).beside(std::stoull(sizes.substr(0, 15), nullptr, 16));
+}
+
+}  // namespace
 
 PreparedTrial::PreparedTrial(const TrialContext& context, CandidateBuild& build,
                              TrialReport& report)
@@ -19,7 +34,7 @@ PreparedTrial::PreparedTrial(const TrialContext& context, CandidateBuild& build,
       report_(report),
       request_(build.request()),
       deadline_(context.total),
-      secret_(request_.question.plan.seed),
+      secret_(seed_of(request_)),
       opponent_(context.opponents, context.supply, context.store) {
   deadline_.leave_out();  // What was before it.
 }

@@ -70,6 +70,12 @@ void tell_first_release(runner::RunnerKind kind, TrialReport& report) {
               ". What was written for it fails on this task");
 }
 
+/// Only now: the candidate's process has run for the last time with these values.
+void tell_seed(PreparedTrial& trial, Result& result) {
+  result.seed = trial.secret().key();
+  if (!result.correct()) result.failed_sample = trial.sampler().next_sample();
+}
+
 }  // namespace
 
 TrialEnd run_trial(const TrialContext& context, CandidateBuild& build,
@@ -104,6 +110,7 @@ TrialEnd run_trial(const TrialContext& context, CandidateBuild& build,
   report.end.lacked_memory =
       result.verdict == Verdict::out_of_memory && build.kind() == runner::RunnerKind::torch;
   tell_first_release(build.kind(), report);
+  if (trial.has_sampler()) tell_seed(trial, result);
   return std::move(report.end);
 }
 

@@ -12,16 +12,20 @@ uint64_t system_entropy() {
   return (uint64_t{device()} << 32) | device();
 }
 
+/// Value `count` of a kind of streams.
+uint64_t value_at(uint64_t key, uint64_t count, uint32_t kind) {
+  const auto words = philox4x32(
+      {static_cast<uint32_t>(count), static_cast<uint32_t>(count >> 32), 0x5ec4e7u, kind},
+      {static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32)});
+  return (uint64_t{words[1]} << 32) | words[0];
+}
+
 }  // namespace
 
 SecretStream::SecretStream(std::optional<uint64_t> seed) : key_(seed ? *seed : system_entropy()) {}
 
-uint64_t SecretStream::next() {
-  const uint64_t count = count_++;
-  const auto words =
-      philox4x32({static_cast<uint32_t>(count), static_cast<uint32_t>(count >> 32), 0x5ec4e7u, 0},
-                 {static_cast<uint32_t>(key_), static_cast<uint32_t>(key_ >> 32)});
-  return (uint64_t{words[1]} << 32) | words[0];
-}
+uint64_t SecretStream::next() { return value_at(key_, count_++, 0); }
+
+uint64_t SecretStream::beside(uint64_t which) const { return value_at(key_, which, 1); }
 
 }  // namespace kbench::trial

@@ -6,12 +6,16 @@
 
 namespace kbench::trial {
 
-/// A stream of 64-bit values from a key drawn from the operating system, or from a given seed, for
-/// debugging: then it is repeatable and not secret.
+/// A stream of 64-bit values from a key drawn from the operating system, or from a given seed: then
+/// it is repeatable and not secret.
 class SecretStream {
  public:
   explicit SecretStream(std::optional<uint64_t> seed);
   uint64_t next();
+  /// The seed of another such stream.
+  uint64_t key() const { return key_; }
+  /// The seed of a stream of other values, the same for this key and `which`.
+  uint64_t beside(uint64_t which) const;
 
  private:
   uint64_t key_;

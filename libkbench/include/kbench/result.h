@@ -102,6 +102,11 @@ struct Result : Experiment {
   /// PyTorch, or "torch-captured", the same as a CUDA graph; empty where it was not built.
   std::string lane;
   int samples = 0;
+  /// The secret seed of all that was drawn for it, inputs and sizes, said once the verdict is
+  /// there: SamplingPlan::seed draws the same. Unset where nothing was drawn.
+  std::optional<uint64_t> seed;
+  /// The sample that it failed in: 1 is the warm-up; 0: none was taken, or it passed.
+  int failed_sample = 0;
   Interval speedup;         ///< median of baseline / candidate over paired samples
   double candidate_ms = 0;  ///< median device time
   double baseline_ms = 0;   ///< median device time

@@ -106,6 +106,10 @@ class Result:
     tuning: tuple[TunedKernel, ...]
     lane: str
     samples: int
+    seed: Optional[int]
+    """Of all that was drawn for it; None where nothing was."""
+    failed_sample: int
+    """The sample that it failed in: 1 is the warm-up; 0: none, or it passed."""
     speedup: Interval
     candidate_ms: float
     baseline_ms: float
@@ -150,6 +154,8 @@ class Result:
             "certificate": "",
             "tuning": (),
             "lane": "",
+            "seed": None,
+            "failed_sample": 0,
             "roof_gbytes_per_s": 0.0,
             "roof_tflops": 0.0,
             "busy": False,
