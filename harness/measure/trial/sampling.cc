@@ -10,7 +10,7 @@ namespace kbench::trial {
 namespace {
 
 constexpr double kGpuSeconds = 2;
-constexpr double kSoftwareSeconds = 0.5;
+constexpr double kSoftwareSeconds = 0.25;
 /// Wall time is limited separately, as drawing, filling and checking cost more than the timed runs.
 constexpr double kWallPerBudget = 1.5;
 /// Pairs before a narrow interval may end the sampling. The interval of eight values is their range

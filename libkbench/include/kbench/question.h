@@ -61,7 +61,7 @@ KBENCH_ASKED_FIELDS(
 /// measured within 10%.
 struct SamplingPlan {
   double precision = 0.01;
-  double max_seconds = 0;  ///< device time; 0: 2 s on a GPU, 0.5 s on a software device
+  double max_seconds = 0;  ///< device time; 0: 2 s on a GPU, 0.25 s on a software device
   int min_samples = 0;     ///< 0: four where they agree, else eight
   int max_samples = 1000;
   /// Speedups of interest, such as the p of fast_p: a candidate below half the baseline's speed is
@@ -80,8 +80,8 @@ KBENCH_ASKED_FIELDS(
     (precision, "--precision P", "Stop when the speedup's 95% interval is within this share of it",
      "Measurement", 0, 1),
     (max_seconds, "--measure-seconds S",
-     "Device time to spend on samples (0: 2 s on a GPU, 0.5 s on a software device)", "Measurement",
-     0, 1e6),
+     "Device time to spend on samples (0: 2 s on a GPU, 0.25 s on a software device)",
+     "Measurement", 0, 1e6),
     (min_samples, "--min-samples N",
      "Samples to take at least (0: four where they agree, else eight)", "Measurement", 0, 1e6),
     (max_samples, "", "Samples to take at most", "", 1, 1e6),

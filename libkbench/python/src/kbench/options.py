@@ -35,7 +35,7 @@ class Plan:
     max_samples: Optional[int] = None
     """Samples to take at most."""
     max_seconds: Optional[float] = None
-    """Device time to spend on samples (0: 2 s on a GPU, 0.5 s on a software device)."""
+    """Device time to spend on samples (0: 2 s on a GPU, 0.25 s on a software device)."""
     min_samples: Optional[int] = None
     """Samples to take at least (0: four where they agree, else eight)."""
     precision: Optional[float] = None
