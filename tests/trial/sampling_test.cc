@@ -497,7 +497,7 @@ TEST(Sampling, AgainstARecordedTimeTheCandidatesOwnTimesCount) {
 
 TEST(ResolvePlan, GivesSoftwareDevicesAShorterBudget) {
   EXPECT_EQ(resolve_plan({}, false).max_seconds, 2);
-  EXPECT_EQ(resolve_plan({}, true).max_seconds, 0.5);
+  EXPECT_EQ(resolve_plan({}, true).max_seconds, 0.25);
   EXPECT_EQ(resolve_plan(plan_of(0.01, 7, 10, 1000), true).max_seconds, 7);
 }
 
