@@ -197,10 +197,15 @@ void add_fast_p(Command app, std::vector<double>& thresholds) {
       .comma_separated();
 }
 
-RecordedTimes recorded_times(const std::string& text) {
+std::pair<std::string, std::string> file_and_part(const std::string& text) {
   const size_t colon = text.rfind(':');
-  if (colon == text.npos || access(text.c_str(), F_OK) == 0) return read_recorded_times(text);
-  return read_recorded_times(text.substr(0, colon), text.substr(colon + 1));
+  if (colon == text.npos || access(text.c_str(), F_OK) == 0) return {text, ""};
+  return {text.substr(0, colon), text.substr(colon + 1)};
+}
+
+RecordedTimes recorded_times(const std::string& text) {
+  const auto [file, column] = file_and_part(text);
+  return read_recorded_times(file, column);
 }
 
 void DeviceOptions::add_to(Command app, bool with_validate) {

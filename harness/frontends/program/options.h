@@ -5,6 +5,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/frontends/program/command.h"
@@ -70,6 +71,9 @@ struct PromptFlags {
 
 /// --fast-p: thresholds of fast_p.
 void add_fast_p(Command app, std::vector<double>& thresholds);
+
+/// Of "FILE" or "FILE:PART", where there is no file of the whole name: both; PART may be empty.
+std::pair<std::string, std::string> file_and_part(const std::string& text);
 
 /// The times in "FILE", or in one column of it: "FILE:COLUMN". Throws as read_recorded_times().
 RecordedTimes recorded_times(const std::string& text);

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <sstream>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "harness/frontends/program/json_documents.h"
@@ -23,24 +23,19 @@ namespace fs = std::filesystem;
   throw Error(ErrorCode::kInvalidArgument, "--replay " + message);
 }
 
-/// Of "RESULTS:LINE", where there is no file of the whole name; line 0 where none is given.
-std::pair<std::string, int> file_and_line(const std::string& where) {
-  const size_t colon = where.rfind(':');
-  int line = 0;
-  if (fs::exists(where) || colon == where.npos || !read_number(where.substr(colon + 1), line)) {
-    return {where, 0};
-  }
-  if (line < 1) refuse(shown(where) + ": lines are counted from 1");
-  return {where.substr(0, colon), line};
+constexpr std::string_view kSeed = "seed=", kFewest = "min_samples=";
+
+std::vector<std::string> settings_in(const std::string& text) {
+  std::istringstream words(text);
+  return {std::istream_iterator<std::string>(words), {}};
 }
 
 /// The settings without those that a replay makes itself.
-std::string settings_given(const std::string& settings) {
-  std::istringstream words(settings);
-  std::string given;
-  for (std::string word; words >> word;) {
-    if (!word.starts_with("seed=") && !word.starts_with("min_samples=")) given += word + " ";
-  }
+std::vector<std::string> settings_given(const Result& result) {
+  std::vector<std::string> given = settings_in(result.settings);
+  std::erase_if(given, [](const std::string& each) {
+    return each.starts_with(kSeed) || each.starts_with(kFewest);
+  });
   return given;
 }
 
@@ -58,7 +53,7 @@ std::vector<std::string> differences(const Result& before, const Result& now) {
   compare("the driver", before.driver, now.driver);
   compare("kbench", before.version, now.version);
   compare("the baseline", before.baseline, now.baseline);
-  if (settings_given(before.settings) != settings_given(now.settings)) {
+  if (settings_given(before) != settings_given(now)) {
     all.push_back("the settings are others; they were: " + shown(before.settings));
   }
   return all;
@@ -78,10 +73,14 @@ KBENCH_FIELDS(ReplayDocument, replay_of, result, repeated, differs)
 }  // namespace
 
 ResultLine result_to_replay(const std::string& where, const std::string& candidate) {
-  const auto [file, line] = file_and_line(where);
+  const auto [file, part] = file_and_part(where);
   if (!fs::exists(file)) throw Error(ErrorCode::kNotFound, "there is no file " + quoted(file));
+  int line = 0;
+  if (!part.empty() && (!read_number(part, line) || line < 1)) {
+    refuse(shown(where) + ": " + quoted(part) + " is no line; they are counted from 1");
+  }
   const std::string name = fs::path(candidate).filename();
-  const auto is_named = [&, line = line](const ResultLine& each) {
+  const auto is_named = [&](const ResultLine& each) {
     return line > 0 ? each.line == line : fs::path(each.result.candidate).filename() == name;
   };
   const std::vector<ResultLine> lines = read_result_lines(file);
@@ -115,13 +114,12 @@ void ask_at_sizes_of(const Result& before, SizeOptions& size) {
 
 void ask_for_values_of(const Result& before, Question& question) {
   constexpr int kTakenAnyway = 4;
-  constexpr std::string_view kFewest = "min_samples=";
   question.plan.seed = before.seed;
   question.plan.min_samples = 0;
-  std::istringstream words(before.settings);
-  for (std::string word; words >> word;) {
-    if (word.starts_with(kFewest))
-      read_number(word.substr(kFewest.size()), question.plan.min_samples);
+  for (const std::string& each : settings_in(before.settings)) {
+    if (each.starts_with(kFewest)) {
+      read_number(each.substr(kFewest.size()), question.plan.min_samples);
+    }
   }
   // Fewer would be taken, as times are sharp, or more warm-ups, as fewer samples were asked for.
   if (before.failed_sample > std::max(question.plan.min_samples, kTakenAnyway)) {

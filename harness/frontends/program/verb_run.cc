@@ -338,7 +338,8 @@ int run_run(RunOptions& options) {
   const auto run_given = std::ranges::find_if(options.candidates, is_run);
   if (run_given != options.candidates.end()) {
     if (options.candidates.size() > 1 || options.check || options.compare || options.watch ||
-        options.fail_under || !options.output.empty() || options.tasks.given()) {
+        options.fail_under || !options.output.empty() || !options.replay.empty() ||
+        options.tasks.given()) {
       throw Error(
           ErrorCode::kInvalidArgument,
           shown(*run_given) +
@@ -360,9 +361,6 @@ int run_run(RunOptions& options) {
   }
   std::optional<ResultLine> before;
   if (!options.replay.empty()) {
-    if (options.candidates.size() > 1) {
-      throw Error(ErrorCode::kInvalidArgument, "--replay takes one candidate");
-    }
     before = result_to_replay(options.replay, options.candidates.front());
     ask_at_sizes_of(before->result, options.size);
   }
@@ -378,6 +376,10 @@ int run_run(RunOptions& options) {
   for (const NamedCandidate& each : candidates) {
     questions.push_back(ask(each, asked, options));
     options.tasks.expect(questions.back().task, each.name);
+  }
+  if (before && questions.size() != 1) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--replay takes one candidate, and these are " + std::to_string(questions.size()));
   }
   if (options.compare) require_comparable(questions);
   if (options.watch && (candidates.size() > 1 || options.candidates.front() == "-")) {
@@ -482,9 +484,8 @@ Verb add_run(Command program) {
   const Option replay = how.add_option(
       "--replay RESULTS[:LINE]", options->replay,
       "Judge a result's candidate again on the values that it was judged on, at its sizes: whether "
-      "it is the same verdict in the same words, and what is not as it was. Exit code 1 where it "
-      "is "
-      "not the same. A replay is no result and is kept nowhere");
+      "it is the same verdict in the same words, and what is not as it was. Exit code 1 where they "
+      "differ. A replay is no result and is kept nowhere");
   how.add_flag("--confirm", options->confirm,
                "Of a run: measure all winners once more, and nothing else");
   options->size.add_to(app, /*with_auto=*/true);
@@ -493,6 +494,7 @@ Verb add_run(Command program) {
     one_device.excludes(app.option("--devices"));
   }
   options->measure.add_to(app);
+  for (const char* given : {"--input-seed", "--min-samples"}) replay.excludes(app.option(given));
   const Command output = app.in_group("Output");
   const Option fail_under = output.add_option(
       "--fail-under P", options->fail_under,

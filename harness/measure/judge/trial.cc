@@ -70,7 +70,7 @@ void tell_first_release(runner::RunnerKind kind, TrialReport& report) {
               ". What was written for it fails on this task");
 }
 
-/// Only now: the candidate's process has run for the last time with these values.
+/// Tells the seed only after the candidate's last run on values of it.
 void tell_seed(PreparedTrial& trial, Result& result) {
   result.seed = trial.secret().key();
   if (!result.correct()) result.failed_sample = trial.sampler().next_sample();

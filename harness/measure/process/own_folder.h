@@ -11,8 +11,9 @@ namespace kbench::process {
 /// KBENCH_CACHE is set and empty: nothing is kept then.
 std::string cache_folder();
 
-/// A folder that only this user may write to and no locked-in process can reach, with a key that
-/// signs its files. Nothing here throws: on any fault nothing is found and nothing is kept.
+/// A folder that only this user, and no locked-in process, may write to, with a key that signs its
+/// files. Only where it holds no secret (kept_pipelines.h) may a locked-in process read it. Nothing
+/// here throws: on any fault nothing is found and nothing is kept.
 class OwnFolder {
  public:
   OwnFolder() = default;  ///< no folder
