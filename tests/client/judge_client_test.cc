@@ -125,6 +125,28 @@ TEST_F(FakeJudge, AnswersWithItsResultAndStagesInOrder) {
   EXPECT_THAT(stages, ElementsAre("load", "compile", "warm-up", "sample"));
 }
 
+TEST_F(FakeJudge, ThatPassesEverythingFailsItsSelfTestAndNoVerdictOfTheLaneCounts) {
+  Result result = passed();
+  result.lane = "vulkan";
+  std::vector<std::string> stages;
+  observer_.on_stage = [&](const char* stage) { stages.emplace_back(stage); };
+  const Result got = evaluate_with(answer(result));
+  EXPECT_EQ(got.verdict, Verdict::harness_error);
+  EXPECT_THAT(got.message, HasSubstr("no verdict of lane vulkan counts here: planted candidate"));
+  EXPECT_THAT(got.message, HasSubstr("and is passed; kbench devices --check shows all of it"));
+  EXPECT_THAT(stages, ElementsAre("self_test"));
+  EXPECT_GT(got.stage_s.at("self_test"), 0);
+}
+
+TEST_F(FakeJudge, IsNotTestedForWhatIsCheckedAlone) {
+  Result result = passed();
+  result.lane = "vulkan";
+  result.verdict = Verdict::compiles;
+  judge(answer(result));
+  EXPECT_EQ(evaluate(about(a_file("candidate.yaml"), /*check=*/true), where_).verdict,
+            Verdict::compiles);
+}
+
 TEST_F(FakeJudge, IsStartedForTheDeviceAndGetsTheWholeRequest) {
   where_.device = "a fake";
   asked_.overrides = {{"n", int64_t{65}}, {"p", 0.5}};

@@ -347,6 +347,47 @@ JudgeClient::Outcome JudgeClient::run_once(const judge::EvaluateRequest& request
 
 Result JudgeClient::run(const judge::EvaluateRequest& request, const Observer& observer,
                         judge::Findings* findings, const std::stop_token& stop) {
+  Result result = run_untested(request, observer, findings, stop);
+  const bool judged = !request.question.check && !request.looks_closer();
+  if (judged && !is_infrastructure_fault(result.verdict)) expect_tested(observer, stop, result);
+  return result;
+}
+
+/// Makes the result a harness_error where the self-test of its lane has found a fault.
+void JudgeClient::expect_tested(const Observer& observer, const std::stop_token& stop,
+                                Result& result) {
+  const std::string_view lane = self_test::lane_of(result);
+  if (lane.empty() || !snapshot_) return;
+  auto known = tested_.find(lane);
+  if (known == tested_.end()) {
+    if (observer.on_stage) observer.on_stage("self_test");
+    const auto start = Clock::now();
+    const auto judge = [&](const Question& plant) {
+      return run_untested({.question = plant, .more = true}, {}, nullptr, stop);
+    };
+    known = tested_
+                .emplace(lane,
+                         self_test::fault_of_lane(lane, *snapshot_, program_path(program_), judge))
+                .first;
+    const std::chrono::duration<double> took = Clock::now() - start;
+    result.stage_s["self_test"] = took.count();
+    result.wall_s += took.count();
+  }
+  if (known->second.empty()) return;
+  result.verdict = Verdict::harness_error;
+  result.message = "this machine's self-test failed, and no verdict of lane " + known->first +
+                   " counts here: " + known->second + "; kbench devices --check shows all of it";
+}
+
+self_test::Report JudgeClient::test(std::string_view lane) {
+  const auto judge = [&](const Question& plant) {
+    return run_untested({.question = plant, .more = true}, {}, nullptr, {});
+  };
+  return self_test::test(lane, self_test::plants(lane), snapshot(), judge);
+}
+
+Result JudgeClient::run_untested(const judge::EvaluateRequest& request, const Observer& observer,
+                                 judge::Findings* findings, const std::stop_token& stop) {
   const auto begin = std::chrono::steady_clock::now();
   const trace::Span span(request.question.candidate.path);
   expect_wanted(stop);

@@ -5,12 +5,15 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "harness/evaluate/self_test/self_test.h"
 #include "harness/measure/judge_protocol/findings.h"
 #include "harness/measure/judge_protocol/protocol.h"
 #include "harness/measure/process/child_process.h"
@@ -66,9 +69,15 @@ class JudgeClient {
   /// where the request lets it, and Cancelled; all other failures are results. `findings` receives
   /// the details that the request asks for. When `stop` is requested the judge is told; if it does
   /// not answer within a second, as when its driver hangs, it is killed, and the next run starts
-  /// another.
+  /// another. The first verdict of a lane waits for its self-test (self_test.h); where that has
+  /// found a fault, each verdict of the lane is a harness_error that says which.
   Result run(const judge::EvaluateRequest& request, const Observer& observer = {},
              judge::Findings* findings = nullptr, const std::stop_token& stop = {});
+  /// The same, whatever the self-test finds.
+  Result run_untested(const judge::EvaluateRequest& request, const Observer& observer = {},
+                      judge::Findings* findings = nullptr, const std::stop_token& stop = {});
+  /// The lane's self-test, whether or not it was done before. Throws as run() does.
+  self_test::Report test(std::string_view lane);
   /// How often a judge was started in place of one that had ended. Any thread may ask.
   uint64_t restarts() const { return std::max<uint64_t>(starts_, 1) - 1; }
 
@@ -78,12 +87,14 @@ class JudgeClient {
   void start(const std::stop_token& stop = {});
   Outcome run_once(const judge::EvaluateRequest& request, const Observer& observer,
                    const std::stop_token& stop);
+  void expect_tested(const Observer& observer, const std::stop_token& stop, Result& result);
 
   std::string program_, device_;
   bool validate_;
   std::unique_ptr<LineProcess> judge_;
   std::atomic<uint64_t> starts_ = 0;
   std::optional<vulkan::DeviceSnapshot> snapshot_;
+  std::map<std::string, std::string, std::less<>> tested_;  ///< lane -> fault, or empty
 };
 
 }  // namespace kbench::client

@@ -2,6 +2,8 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/evaluate/client/device_list.h"
+#include "harness/evaluate/client/judge_client.h"
+#include "harness/evaluate/self_test/self_test.h"
 #include "harness/frontends/program/terminal.h"
 #include "harness/frontends/program/text.h"
 #include "harness/frontends/program/verbs.h"
@@ -139,6 +141,48 @@ int run_devices(bool json, bool limits) {
   return kDone;
 }
 
+/// Why no candidate of the lane can be judged on the device; empty: one can.
+std::string why_without(std::string_view lane, const vulkan::DeviceSnapshot& device) {
+  if (lane == "vulkan") return "";
+  const std::string language = lane == "cuda" ? "CUDA C++" : "PyTorch";
+  for (const runner::LanguageSupport& each : runner::languages_of(device)) {
+    if (each.name == language && !each.usable) return each.detail;
+  }
+  return "";
+}
+
+/// Judges the planted candidates of each lane that the device has.
+int check(const std::string& device, bool json) {
+  client::JudgeClient judge("", device, /*validate=*/false);
+  const vulkan::DeviceSnapshot& snapshot = judge.snapshot();
+  nlohmann::ordered_json document = nlohmann::ordered_json::array();
+  std::vector<std::vector<std::string>> rows = {{"planted candidate", "must be", "is", ""}};
+  std::string text;
+  bool failed = false;
+  for (const std::string_view lane : self_test::kLanes) {
+    if (const std::string why = why_without(lane, snapshot); !why.empty()) {
+      text += "Not checked, lane " + std::string(lane) + ": " + why + "\n";
+      continue;
+    }
+    const self_test::Report report = judge.test(lane);
+    for (const self_test::Outcome& each : report.outcomes) {
+      rows.push_back({each.plant, each.must_be, each.is, each.as_it_must ? "" : "WRONG"});
+      document.push_back({{"device", snapshot.name},
+                          {"plant", each.plant},
+                          {"must_be", each.must_be},
+                          {"is", each.is},
+                          {"as_it_must", each.as_it_must}});
+    }
+    const std::string fault = report.fault();
+    failed = failed || !fault.empty();
+    text += "Lane " + std::string(lane) + ", " + format_seconds(report.seconds) + ": " +
+            (fault.empty() ? "as it must be" : "no verdict counts here: " + fault) + "\n";
+  }
+  say(json ? json_text(document, 2) + "\n"
+           : snapshot.name + ", " + snapshot.driver + "\n" + format_table(rows) + text);
+  return failed ? kFailed : kDone;
+}
+
 /// What is otherwise made when it is first needed.
 int prepare() {
   constexpr double kSeconds = 600;
@@ -157,6 +201,7 @@ int prepare() {
 Verb add_devices(Command program) {
   auto json = std::make_shared<bool>(false), limits = std::make_shared<bool>(false),
        ahead = std::make_shared<bool>(false);
+  auto checked = std::make_shared<std::string>();
   const Command app =
       program.add_verb("devices", "The Vulkan devices of this machine",
                        "Lists the Vulkan devices of this machine, why one cannot be used where "
@@ -165,17 +210,29 @@ Verb add_devices(Command program) {
                        "What stands under index or name (a part "
                        "of it is enough) goes to --device of the other verbs.",
                        "  kbench devices\n"
+                       "  kbench devices --check auto\n"
                        "  kbench --device 0\n"
                        "  kbench --device cpu");
   const Command output = app.in_group("Output");
   output.add_flag("--limits", *limits,
                   "Limits, by the names that expressions have for them, and features");
   output.add_flag("--json", *json, "A JSON list on standard output");
+  const Option check_device = app.in_group("Self-test")
+                                  .add_option("--check DEVICE", *checked,
+                                              "Judge planted candidates there, right ones and "
+                                              "wrong ones, in each lane that the device has, "
+                                              "and show whether each ends as it must; exit code 1 "
+                                              "where one does not. By itself that is "
+                                              "done once for a device, driver and kbench, and "
+                                              "where it fails no verdict of the lane counts");
   app.in_group("Preparing")
       .add_flag("--prepare", *ahead,
                 "Make what else is made when a ModelNew with an extension is first judged, in half "
                 "a minute");
-  return {app, [json, limits, ahead] { return *ahead ? prepare() : run_devices(*json, *limits); }};
+  return {app, [json, limits, ahead, checked, check_device] {
+            if (check_device.given()) return check(*checked, *json);
+            return *ahead ? prepare() : run_devices(*json, *limits);
+          }};
 }
 
 }  // namespace kbench::program

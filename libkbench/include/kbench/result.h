@@ -134,7 +134,8 @@ struct Result : Experiment {
   /// "load", "task" (making the task ready, where the one before was another), "import", "wait"
   /// (for runners of later candidates to open), "opponent" (PyTorch's, with --opponent), "warm_up",
   /// "sample", "profile" (own_kernels), "finish" (giving its runner back), "other_sizes",
-  /// "drawn_sizes" (holds_at), and "in_vain", an attempt that was thrown away, as a note says. And,
+  /// "drawn_sizes" (holds_at), "in_vain", an attempt that was thrown away, as a note says, and
+  /// "self_test", planted candidates before the machine's first verdict of the lane. And,
   /// no part of wall_s, "queue": while another process measured on the device.
   std::map<std::string, double> stage_s;
 

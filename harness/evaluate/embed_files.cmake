@@ -1,5 +1,6 @@
-# Files as text inside the library: cmake -D OUTPUT=FILE -D ROOTS=DIR|DIR -P embed_files.cmake writes
-# the table of all files below the folders, each under its path relative to its folder's parent.
+# Files as text inside the library: cmake -D OUTPUT=FILE -D ROOTS=DIR|DIR -D HEADER=FILE -D SPACE=NAME
+# -D TABLE=NAME -P embed_files.cmake writes the table kbench::SPACE::TABLE, which HEADER declares, of
+# all files below the folders, each under its path relative to its folder's parent.
 string(REPLACE "|" ";" ROOTS "${ROOTS}")
 set(table "")
 foreach(root IN LISTS ROOTS)
@@ -11,13 +12,13 @@ foreach(root IN LISTS ROOTS)
     string(APPEND table "    {\"${path}\", R\"kbench_file(${text})kbench_file\"},\n")
   endforeach()
 endforeach()
-file(WRITE "${OUTPUT}" "#include \"harness/evaluate/prompts/examples.h\"
+file(WRITE "${OUTPUT}" "#include \"${HEADER}\"
 
-namespace kbench::prompts {
+namespace kbench::${SPACE} {
 
-const EmbeddedFile kEmbeddedFiles[] = {
+const EmbeddedFile ${TABLE}[] = {
 ${table}    {nullptr, nullptr},
 };
 
-}  // namespace kbench::prompts
+}  // namespace kbench::${SPACE}
 ")
