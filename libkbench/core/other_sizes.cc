@@ -1,6 +1,7 @@
 // Which sizes beside a preset's a candidate is tried at: found by building the task's graph.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -24,6 +25,8 @@ constexpr int64_t kMostRounds = 60'000;
 /// A task that costs more at the preset already may cost kMostGrowth times that; above
 /// kMostOwnFlops it is tried at no other size.
 constexpr double kMostGrowth = 1.5, kMostOwnFlops = 1e8;
+/// The least share of the task's own work that a size is timed at.
+constexpr double kLeastShare = 0.25;
 /// Fewer terms than these make a statistic that is one value's, or badly conditioned.
 constexpr int64_t kFewestTerms = 4;
 
@@ -106,8 +109,9 @@ bool same_computation(const Graph& own, const Graph& other) {
                     });
 }
 
-/// Which extents a set of sizes may give a tensor, beside those that it has.
-enum class Extents { larger, any };
+/// Which extents a set of sizes may give a tensor, beside those that it has: larger ones, or any of
+/// little work; or any whose work is a share of the task's own (DrawnWork::a_share).
+enum class Extents { larger, any, a_share };
 
 /// Holds the task's graph at its own sizes, and says of other sizes whether they will do.
 class SizeSearch {
@@ -141,6 +145,7 @@ class SizeSearch {
   std::unique_ptr<Graph> own_;
   std::vector<Size> sizes_;
   double most_flops_ = 0, most_bytes_ = 0;
+  double least_share_ = 0;  ///< of the task's own FLOPs or bytes
   int64_t most_rounds_ = std::numeric_limits<int64_t>::max();
 };
 
@@ -152,7 +157,13 @@ SizeSearch::SizeSearch(const TaskAt& at, std::span<const Task> suite, Extents ex
   most_flops_ = limit(own_->flops(), kMostFlops);
   most_bytes_ = limit(bytes_of(*own_), kMostBytes);
   if (rounds_of(*own_) <= kMostRounds) most_rounds_ = kMostRounds;
-  if (own_->flops() > kMostOwnFlops) return;
+  if (extents == Extents::a_share) {
+    most_flops_ = own_->flops();
+    most_bytes_ = bytes_of(*own_);
+    least_share_ = kLeastShare;
+  } else if (own_->flops() > kMostOwnFlops) {
+    return;
+  }
   for (const VariableSpec& spec : find_task(at.task, suite).variables) {
     const auto* own = std::get_if<int64_t>(&own_->variables().at(spec.name));
     if (own == nullptr || !spec.follows.empty() || !spec.differs()) continue;
@@ -170,7 +181,9 @@ bool SizeSearch::fits(const Variables& chosen) const {
   for (const auto& [changed, to] : chosen) there.variables[changed] = to;
   try {
     const auto graph = build_graph(there, suite_);
-    return graph->flops() <= most_flops_ && bytes_of(*graph) <= most_bytes_ &&
+    const double flops = graph->flops(), bytes = bytes_of(*graph);
+    return flops <= most_flops_ && bytes <= most_bytes_ &&
+           (flops >= least_share_ * own_->flops() || bytes >= least_share_ * bytes_of(*own_)) &&
            rounds_of(*graph) <= most_rounds_ && same_computation(*own_, *graph) &&
            (extents_ == Extents::larger ? only_larger(*own_, *graph)
                                         : is_well_posed(*own_, *graph));
@@ -253,15 +266,25 @@ Variables grown(const SizeSearch& search, bool reverse, int64_t large, bool even
 constexpr int kMostGraphs = 300;
 
 /// What is drawn for the sizes of a set.
-enum class Kind { prime, odd, even, quads, with_one, beyond_64 };
-constexpr std::array kKinds = {Kind::prime, Kind::odd,      Kind::even,
-                               Kind::quads, Kind::with_one, Kind::beyond_64};
+enum class Kind { prime, odd, even, quads, with_one, beyond_64, aligned };
+constexpr std::array kLittleKinds = {Kind::prime, Kind::odd,      Kind::even,
+                                     Kind::quads, Kind::with_one, Kind::beyond_64};
+constexpr std::array kShareKinds = {Kind::odd, Kind::quads, Kind::aligned, Kind::even};
 
 class Draw {
  public:
-  Draw(const SizeSearch& search, uint64_t seed, const SizesAllowed& allowed)
-      : search_(search), random_(seed), allowed_(allowed) {}
+  Draw(const SizeSearch& search, uint64_t seed, DrawnWork work, const SizesAllowed& allowed)
+      : search_(search), random_(seed), work_(work), allowed_(allowed) {}
 
+  Variables set(int turn) {
+    const std::span<const Kind> kinds = work_ == DrawnWork::little
+                                            ? std::span<const Kind>(kLittleKinds)
+                                            : std::span<const Kind>(kShareKinds);
+    return set(kinds[static_cast<size_t>(turn) % kinds.size()]);
+  }
+  bool spent() const { return graphs_ >= kMostGraphs; }
+
+ private:
   Variables set(Kind kind) {
     Variables chosen;
     std::vector<Size> sizes = search_.sizes();
@@ -275,9 +298,6 @@ class Draw {
     return broken(chosen) == 0 ? chosen : Variables();
   }
 
-  bool spent() const { return graphs_ >= kMostGraphs; }
-
- private:
   int64_t between(int64_t low, int64_t high) {
     return std::uniform_int_distribution<int64_t>(low, high)(random_);
   }
@@ -299,8 +319,44 @@ class Draw {
         return 1;
       case Kind::beyond_64:
         return first ? 2 * between(33, 130) + 1 : between(2, 40);
+      case Kind::aligned:
+        return 64 * between(1, 4);
     }
     return 1;
+  }
+
+  /// A value of the kind below the variable's own. The logarithm of the share is uniform.
+  int64_t share_of(int64_t own, Kind kind) {
+    const double share = std::pow(kLeastShare, std::uniform_real_distribution<>(0, 1)(random_));
+    const auto near = static_cast<int64_t>(share * static_cast<double>(own));
+    const int64_t step = kind == Kind::odd     ? 2
+                         : kind == Kind::even  ? 4
+                         : kind == Kind::quads ? 8
+                                               : 64;
+    const int64_t offset = kind == Kind::aligned ? 0 : step / 2;
+    return std::max<int64_t>(near / step * step + offset, 1);
+  }
+
+  /// What is tried for the variable, in this order.
+  std::vector<int64_t> values_for(const Size& size, Kind kind, bool first) {
+    constexpr int kDraws = 6;
+    std::vector<int64_t> values;
+    for (int draw = 0; draw < kDraws; ++draw) {
+      values.push_back(work_ == DrawnWork::little ? value(kind, first) : share_of(size.own, kind));
+    }
+    if (work_ == DrawnWork::a_share) {
+      values.push_back(size.own - between(1, std::max<int64_t>(size.own / 8, 1)));
+      for (const int64_t part : {2, 4}) values.push_back(size.own / part);
+      return values;
+    }
+    if (kind != Kind::with_one) std::ranges::sort(values, std::greater());
+    for (const int64_t near : {between(1, 3), between(4, 9)}) values.push_back(size.own + near);
+    for (const int64_t times : {3, 2}) values.push_back(times * size.own);
+    // What a candidate asks for is mostly a multiple of a power of two.
+    for (int64_t power = 8; allowed_ && power <= 256; power *= 2) {
+      values.push_back(power * (2 * between(0, 1) + 1));
+    }
+    return values;
   }
 
   int broken(const Variables& chosen) const {
@@ -313,19 +369,9 @@ class Draw {
   /// Gives the variable another value. Of small ones many fit, of large ones few; where sizes are
   /// bound to each other (heads that divide a width) multiples of its own do.
   void move(Variables& chosen, const Size& size, Kind kind, bool first) {
-    constexpr int kDraws = 6;
-    std::vector<int64_t> values;
-    for (int draw = 0; draw < kDraws; ++draw) values.push_back(value(kind, first));
-    if (kind != Kind::with_one) std::ranges::sort(values, std::greater());
-    for (const int64_t near : {between(1, 3), between(4, 9)}) values.push_back(size.own + near);
-    for (const int64_t times : {3, 2}) values.push_back(times * size.own);
-    // What a candidate asks for is mostly a multiple of a power of two.
-    for (int64_t power = 8; allowed_ && power <= 256; power *= 2) {
-      values.push_back(power * (2 * between(0, 1) + 1));
-    }
     const int before = broken(chosen);
-    for (const int64_t to : values) {
-      if (to == size.own || spent()) continue;
+    for (const int64_t to : values_for(size, kind, first)) {
+      if (to == size.own || to < 1 || spent()) continue;
       Variables tried = chosen;
       tried[size.name] = to;
       const int after = broken(tried);
@@ -339,6 +385,7 @@ class Draw {
 
   const SizeSearch& search_;
   std::mt19937_64 random_;
+  const DrawnWork work_;
   const SizesAllowed& allowed_;
   int graphs_ = 0;
 };
@@ -361,14 +408,14 @@ std::vector<Variables> other_sizes(const TaskAt& at, std::span<const Task> suite
   return sets;
 }
 
-std::vector<Variables> drawn_sizes(const TaskAt& at, uint64_t seed, int count,
+std::vector<Variables> drawn_sizes(const TaskAt& at, uint64_t seed, int count, DrawnWork work,
                                    const SizesAllowed& allowed, std::span<const Task> suite) {
-  const SizeSearch search(at, suite, Extents::any);
-  Draw draw(search, seed, allowed);
+  const SizeSearch search(at, suite, work == DrawnWork::little ? Extents::any : Extents::a_share);
+  Draw draw(search, seed, work, allowed);
   std::vector<Variables> sets;
   // A second round where one of the first gave what there was already.
   for (int turn = 0; turn < 2 * count && std::ssize(sets) < count && !draw.spent(); ++turn) {
-    Variables set = draw.set(kKinds[static_cast<size_t>(turn) % kKinds.size()]);
+    Variables set = draw.set(turn);
     if (!set.empty() && std::ranges::find(sets, set) == sets.end()) sets.push_back(std::move(set));
   }
   return sets;

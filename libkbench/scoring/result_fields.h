@@ -11,6 +11,8 @@ namespace kbench {
 
 KBENCH_FIELDS(WrongAt, sizes, verdict, message)
 KBENCH_FIELDS(HoldsAt, tried, right, first_wrong)
+KBENCH_FIELDS(Workload, sizes, speedup, candidate_ms, baseline_ms)
+KBENCH_FIELDS(Workloads, each, geomean, least)
 KBENCH_FIELDS_OF_DERIVED(Experiment, TaskAt, set, candidate, candidate_hash, task, task_name,
                          preset, variables, dtype, device, driver, software_device, baseline,
                          settings, version, device_uuid, certificate, made_for)
@@ -20,11 +22,12 @@ KBENCH_FIELDS_OF_DERIVED(Result, Experiment, set, candidate, candidate_hash, tas
                          diagnostics, tuning, lane, samples, seed, failed_sample, speedup,
                          candidate_ms, baseline_ms, setup_ms, max_error, gbytes_per_s, tflops,
                          roof_gbytes_per_s, roof_tflops, compile_s, wall_s, busy, runner_served,
-                         opponent, opponent_finding, own_kernels, library_calls, holds_at, stage_s)
+                         opponent, opponent_finding, own_kernels, library_calls, holds_at,
+                         workloads, stage_s)
 // Records of earlier versions lack these.
 KBENCH_OPTIONAL_FIELDS(Result, dtype, device_uuid, certificate, made_for, tuning, lane, seed,
                        failed_sample, roof_gbytes_per_s, roof_tflops, busy, runner_served, opponent,
-                       opponent_finding, own_kernels, library_calls, holds_at, stage_s)
+                       opponent_finding, own_kernels, library_calls, holds_at, workloads, stage_s)
 KBENCH_OPTIONAL_FIELDS(HoldsAt, first_wrong)
 
 /// Records from before have none of these, most candidates neither ask nor call for anything, and

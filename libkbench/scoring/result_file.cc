@@ -143,7 +143,9 @@ struct Amounts {
       if (value < 0) fail(field, "is " + std::to_string(value) + ", below 0");
     } else if constexpr (std::floating_point<T>) {
       if (!(value >= 0)) fail(field, "is " + text_of(value) + ", below 0");
-      const bool may_be_infinite = field == "max_error" || field.starts_with("speedup.");
+      const bool of_workloads = field.starts_with("workloads.") && !field.ends_with("_ms");
+      const bool may_be_infinite =
+          field == "max_error" || field.starts_with("speedup.") || of_workloads;
       if (std::isinf(value) && !may_be_infinite) fail(field, "is infinite");
     } else if constexpr (kIsOptional<T>) {
       if (value) check(field, *value);
@@ -159,14 +161,14 @@ struct Amounts {
   }
 };
 
-void expect_interval(const Interval& speedup) {
+void expect_interval(const std::string& field, const Interval& speedup) {
   if (!(speedup.low <= speedup.point)) {
-    fail("speedup.low",
-         "is " + text_of(speedup.low) + ", above speedup.point, " + text_of(speedup.point));
+    fail(field + ".low",
+         "is " + text_of(speedup.low) + ", above " + field + ".point, " + text_of(speedup.point));
   }
   if (!(speedup.high >= speedup.point)) {
-    fail("speedup.high",
-         "is " + text_of(speedup.high) + ", below speedup.point, " + text_of(speedup.point));
+    fail(field + ".high",
+         "is " + text_of(speedup.high) + ", below " + field + ".point, " + text_of(speedup.point));
   }
 }
 
@@ -211,6 +213,17 @@ void expect_sizes(const HoldsAt& holds_at) {
   if (holds_at.first_wrong && holds_at.first_wrong->verdict == Verdict::passed) {
     fail("holds_at.first_wrong.verdict", "is passed");
   }
+}
+
+void expect_workloads(const Workloads& workloads) {
+  if (workloads.each.empty()) {
+    fail("workloads.each", "is empty; where no size was timed workloads is left out");
+  }
+  for (size_t i = 0; i < workloads.each.size(); ++i) {
+    expect_interval("workloads.each[" + std::to_string(i) + "].speedup", workloads.each[i].speedup);
+  }
+  expect_interval("workloads.geomean", workloads.geomean);
+  expect_interval("workloads.least", workloads.least);
 }
 
 void expect_time(const char* field, double ms) {
@@ -320,9 +333,10 @@ void ResultWriter::append(const Result& result) {
 
 void expect_possible(const Result& result) {
   each_field(Amounts{}, result);
-  expect_interval(result.speedup);
+  expect_interval("speedup", result.speedup);
   expect_labels(result);
   if (result.holds_at) expect_sizes(*result.holds_at);
+  if (result.workloads) expect_workloads(*result.workloads);
   if (result.correct()) expect_measured(result);
 }
 

@@ -9,6 +9,7 @@
 
 #include "kbench/certificate.h"
 #include "kbench/error.h"
+#include "libkbench/base/enum_names.h"
 #include "libkbench/base/json_text.h"
 #include "libkbench/base/text.h"
 
@@ -197,6 +198,44 @@ double geometric_mean(std::span<const double> values) {
     sum += std::log(value);
   }
   return values.empty() ? 0 : std::exp(sum / static_cast<double>(values.size()));
+}
+
+Interval geometric_mean_interval(std::span<const Interval> values) {
+  double sum = 0, down = 0, up = 0;
+  for (const Interval& each : values) {
+    sum += std::log(each.point);
+    down = std::hypot(down, std::log(each.point / each.low));
+    up = std::hypot(up, std::log(each.high / each.point));
+  }
+  if (values.empty()) return {};
+  const auto count = static_cast<double>(values.size());
+  const double point = std::exp(sum / count);
+  return {point * std::exp(-down / count), point, point * std::exp(up / count)};
+}
+
+std::string_view name_of(SpeedupOf which) {
+  return name_in<SpeedupOf::least>({"own", "geomean", "least"}, which);
+}
+
+SpeedupOf speedup_of_from_name(std::string_view name) {
+  if (const auto which = value_named(name, SpeedupOf::least)) return *which;
+  throw Error(ErrorCode::kInvalidArgument,
+              "unknown speedup '" + shown(name) + "'; known: own, geomean, least");
+}
+
+std::vector<Result> with_speedup_of(SpeedupOf which, std::vector<Result> results) {
+  for (Result& result : results) {
+    if (which == SpeedupOf::own || !result.correct()) continue;
+    if (result.workloads) {
+      result.speedup =
+          which == SpeedupOf::geomean ? result.workloads->geomean : result.workloads->least;
+    } else if (result.settings.find("workloads=") == result.settings.npos) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  to_string(result.task) + " of " + shown(result.set) +
+                      " was timed at its own sizes alone: judge it with --workloads N");
+    }
+  }
+  return results;
 }
 
 double median(std::vector<double> values) {

@@ -82,6 +82,42 @@ TEST_F(GeneralTest, WhereItCountsWhatDoesNotHoldIsNotGeneral) {
   EXPECT_GT(holds.stage_s.at("drawn_sizes"), 0);
 }
 
+TEST_F(GeneralTest, AtFurtherSizesItIsTimedAndHeldToTheirValues) {
+  shares_ = false;
+  asked_.rule.other_sizes = OtherSizes::none;
+  asked_.rule.workloads = 3;
+  const Result result = run(right());
+  ASSERT_TRUE(result.correct()) << result.message;
+  EXPECT_THAT(result.settings, HasSubstr("workloads=3"));
+  ASSERT_TRUE(result.workloads);
+  ASSERT_EQ(result.workloads->each.size(), 3u);
+  for (const Workload& each : result.workloads->each) {
+    EXPECT_GT(each.speedup.point, 0);
+    EXPECT_GE(each.speedup.point, result.workloads->least.point);
+    EXPECT_GT(each.candidate_ms, 0);
+    EXPECT_GT(each.baseline_ms, 0);
+  }
+  EXPECT_GT(result.stage_s.at("workloads"), 0);
+  const Result wrong = run(in_fours(""));
+  EXPECT_EQ(wrong.verdict, Verdict::not_general) << to_json(wrong);
+  EXPECT_THAT(wrong.message, HasSubstr("it is "));
+}
+
+TEST_F(GeneralTest, WhatIsFastAtItsOwnSizesAloneStandsOutByTheLeast) {
+  shares_ = false;
+  asked_.rule.other_sizes = OtherSizes::none;
+  asked_.rule.workloads = 3;
+  const Result result =
+      run(relu("float kept = x[0];\n"
+               "  if (KB_batch_size * KB_dim != 400) {\n"
+               "    for (int k = 0; k < 60000; ++k) kept = kept * 1.0001 + 0.5;\n"
+               "  }\n"
+               "  if (i < n && kept != 0.25) y[i] = max(x[i], 0.0);"));
+  ASSERT_TRUE(result.correct()) << result.message;
+  ASSERT_TRUE(result.workloads);
+  EXPECT_LT(result.workloads->least.high, result.speedup.low / 2) << to_json(result);
+}
+
 /// Sizes at which its expressions have no value are no fault of the candidate's either.
 TEST_F(GeneralTest, ARequirementMayBeUndefinedAtOtherSizes) {
   const Result result =

@@ -119,6 +119,30 @@ TEST_F(RunnerSupplyTest, NextCandidatesAndTasksAreReady) {
   EXPECT_EQ(device().allocated_bytes(), allocated);
 }
 
+TEST_F(RunnerSupplyTest, WhatIsAskedFirstIsBegunAndWhatWasAnnouncedIsKept) {
+  const CandidateSource other = candidate("other.yaml", "level1/20");
+  judge::EvaluateRequest measured = request_of(candidate("now.yaml", "level1/19"));
+  measured.next_files = {other};
+  auto build = begin_trial(measured);
+  std::vector<judge::EvaluateRequest> sizes(3, request_of(measured.question.candidate));
+  for (int64_t i = 0; i < 3; ++i) sizes[static_cast<size_t>(i)].question.overrides["dim"] = 64 + i;
+  supply_->ask_first(sizes);
+  bool begun = false;
+  for (int i = 0; i < 8 && !begun; ++i) {
+    auto first = supply_->take(sizes[0]);
+    supply_->enter(Phase::running, sizes[0]);
+    supply_->enter(Phase::sampling, sizes[0]);
+    std::this_thread::sleep_for(milliseconds(500 * (i + 1)));
+    auto second = supply_->take(sizes[1]);
+    begun =
+        second->well() && second->key().variables.contains("dim") && supply_->take_task(*second);
+  }
+  EXPECT_TRUE(begun);
+  supply_->ask_first({});
+  judge::EvaluateRequest next = request_of(other);
+  EXPECT_TRUE(supply_->take(next)->well());
+}
+
 TEST_F(RunnerSupplyTest, ARunnerIsHandedOnWithinOneAuthor) {
   const CandidateSource first = candidate("a1.yaml", "level1/19", "a"),
                         second = candidate("a2.yaml", "level1/20", "a");

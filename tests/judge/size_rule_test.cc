@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace kbench::judge {
 namespace {
 
@@ -162,6 +164,84 @@ TEST(DrawnSizes, MakeAFailureWhereBeingGeneralCounts) {
   Result untried = passed();
   require_general(untried);
   EXPECT_TRUE(untried.correct());
+}
+
+Result as_fast(double speedup) {
+  Result result = passed();
+  result.speedup = {speedup / 1.1, speedup, speedup * 1.1};
+  return result;
+}
+
+TEST(Workloads, HaveEachSizesSpeedupTheirMeanAndTheLeast) {
+  Result result = passed();
+  time_at_sizes(
+      kDrawn, use(kReadsBoth),
+      [](const Variables& sizes) {
+        return as_fast(std::get<int64_t>(sizes.at("N")) % 4 == 0 ? 8 : 0.5);
+      },
+      result);
+  EXPECT_TRUE(result.correct());
+  EXPECT_EQ(result.speedup.point, 2) << "its own stays";
+  ASSERT_TRUE(result.workloads);
+  ASSERT_EQ(result.workloads->each.size(), 4u);
+  EXPECT_EQ(result.workloads->each[3].sizes, kDrawn[3]);
+  EXPECT_EQ(result.workloads->each[3].speedup.point, 8);
+  EXPECT_EQ(result.workloads->each[3].candidate_ms, 0.5);
+  EXPECT_NEAR(result.workloads->geomean.point, 1, 1e-12);
+  EXPECT_NEAR(result.workloads->geomean.low, 1 / std::sqrt(1.1), 1e-12);
+  EXPECT_EQ(result.workloads->least.point, 0.5);
+}
+
+TEST(Workloads, OfACandidateThatIsWrongAtOneSizeAreNotGeneral) {
+  Result result = passed();
+  time_at_sizes(kDrawn, use(kReadsBoth), right_in_fours, result);
+  EXPECT_EQ(result.verdict, Verdict::not_general);
+  EXPECT_EQ(result.message, "at N=7 it is out_of_bounds: past its end");
+  EXPECT_FALSE(result.workloads);
+  EXPECT_EQ(result.samples, 0);
+}
+
+TEST(Workloads, AreNotRunOfFilesThatNameNoSize) {
+  int runs = 0;
+  const auto counted = [&](const Variables&) {
+    ++runs;
+    return passed();
+  };
+  Result result = passed();
+  time_at_sizes(kDrawn, use("groups: 3"), counted, result);
+  EXPECT_EQ(runs, 0);
+  EXPECT_EQ(result.verdict, Verdict::not_general);
+  EXPECT_THAT(result.message, HasSubstr("name no size of the task"));
+  for (const char* const learns : {"op: relu", "groups: N"}) {
+    result = passed();
+    time_at_sizes(kDrawn, use(learns), counted, result);
+    EXPECT_TRUE(result.correct()) << learns;
+  }
+  result = passed();
+  time_at_sizes(kDrawn, use("groups: 3", "uint n = x.length();"), counted, result);
+  EXPECT_TRUE(result.correct());
+  EXPECT_EQ(runs, 12);
+}
+
+TEST(Workloads, LeaveOutASizeWhereTheHarnessFailedAndSaySo) {
+  Result result = passed();
+  time_at_sizes(
+      kDrawn, use(kReadsBoth),
+      [](const Variables& sizes) {
+        return std::get<int64_t>(sizes.at("N")) == 3 ? with(Verdict::harness_error, "memory")
+                                                     : as_fast(2);
+      },
+      result);
+  EXPECT_TRUE(result.correct());
+  ASSERT_TRUE(result.workloads);
+  EXPECT_EQ(result.workloads->each.size(), 3u);
+  ASSERT_EQ(result.diagnostics.size(), 1u);
+  EXPECT_EQ(result.diagnostics[0].message, "not timed at N=3: harness_error: memory");
+  Result untimed = passed();
+  time_at_sizes(
+      kDrawn, use(kReadsBoth),
+      [](const Variables&) { return with(Verdict::harness_error, "memory"); }, untimed);
+  EXPECT_FALSE(untimed.workloads);
 }
 
 }  // namespace

@@ -41,7 +41,8 @@ TEST(FurtherSizes, OfEveryTaskAreCheapAndOfTheSameComputation) {
     SCOPED_TRACE(to_string(task.id));
     const TaskAt at = task_at(task.id, Preset::smoke);
     const auto own = build_graph(task, Preset::smoke);
-    const std::vector<Variables> fixed = other_sizes(at), drawn = drawn_sizes(at, 7, 6);
+    const std::vector<Variables> fixed = other_sizes(at),
+                                 drawn = drawn_sizes(at, 7, 6, DrawnWork::little);
     with_two += fixed.size() == 2 ? 1 : 0;
     with_six += drawn.size() == 6 ? 1 : 0;
     EXPECT_LE(fixed.size(), 2u);
@@ -117,9 +118,10 @@ TEST(OtherSizes, OfANormAreLoopsThatOneInvocationMayRun) {
 
 TEST(DrawnSizes, AreOthersForEachSeedAndTheSameForOne) {
   const TaskAt at = task_at({1, 1}, Preset::smoke);
-  EXPECT_EQ(drawn_sizes(at, 1, 6), drawn_sizes(at, 1, 6));
+  EXPECT_EQ(drawn_sizes(at, 1, 6, DrawnWork::little), drawn_sizes(at, 1, 6, DrawnWork::little));
   std::set<std::vector<Variables>> drawn;
-  for (uint64_t seed = 0; seed < 20; ++seed) drawn.insert(drawn_sizes(at, seed, 6));
+  for (uint64_t seed = 0; seed < 20; ++seed)
+    drawn.insert(drawn_sizes(at, seed, 6, DrawnWork::little));
   EXPECT_GT(drawn.size(), 18u);
 }
 
@@ -128,7 +130,8 @@ TEST(DrawnSizes, AreOddAndEvenSmallAndBeyondATile) {
   bool odd = false, even = false, quad = false, one = false, beyond = false, smaller = false;
   const auto own = build_graph(find_task({1, 23}), Preset::smoke);
   for (uint64_t seed = 0; seed < 10; ++seed) {
-    for (const Variables& set : drawn_sizes(task_at({1, 23}, Preset::smoke), seed, 6)) {
+    for (const Variables& set :
+         drawn_sizes(task_at({1, 23}, Preset::smoke), seed, 6, DrawnWork::little)) {
       for (const auto& [name, value] : set) {
         const int64_t size = integer(value);
         EXPECT_GT(size, 0);
@@ -152,17 +155,68 @@ TEST(DrawnSizes, KeepToWhatACandidateRequires) {
     return (integer(all.at("dim")) % 32 == 0 ? 0 : 1) + (integer(all.at("dim")) > 31 ? 0 : 1);
   };
   for (uint64_t seed = 0; seed < 5; ++seed) {
-    const auto fours = drawn_sizes(task_at({1, 23}, Preset::smoke), seed, 6, in_fours);
+    const auto fours =
+        drawn_sizes(task_at({1, 23}, Preset::smoke), seed, 6, DrawnWork::little, in_fours);
     EXPECT_GE(fours.size(), 4u);
     for (const Variables& set : fours) {
       EXPECT_TRUE(!set.contains("dim") || integer(set.at("dim")) % 4 == 0);
     }
-    const auto large = drawn_sizes(task_at({1, 23}, Preset::smoke), seed, 6, beyond);
+    const auto large =
+        drawn_sizes(task_at({1, 23}, Preset::smoke), seed, 6, DrawnWork::little, beyond);
     EXPECT_GE(large.size(), 1u);
     for (const Variables& set : large) EXPECT_EQ(integer(set.at("dim")) % 32, 0);
   }
   const auto never = [](const Variables&) { return 1; };
-  EXPECT_TRUE(drawn_sizes(task_at({1, 23}, Preset::smoke), 1, 6, never).empty());
+  EXPECT_TRUE(drawn_sizes(task_at({1, 23}, Preset::smoke), 1, 6, DrawnWork::little, never).empty());
+}
+
+/// Of all that the operators read and write.
+double bytes_of(const Graph& graph) {
+  double bytes = 0;
+  for (const auto& value : graph.values()) bytes += static_cast<double>(value.type.bytes());
+  return bytes;
+}
+
+TEST(SizesOfAShare, AreBetweenAQuarterAndTheWholeOfTheWorkAndTheSameComputation) {
+  size_t with_eight = 0;
+  for (const Task& task : tasks()) {
+    SCOPED_TRACE(to_string(task.id));
+    const TaskAt at = task_at(task.id, Preset::v0_1);
+    const auto own = build_graph(task, Preset::v0_1);
+    const std::vector<Variables> sets = drawn_sizes(at, 11, 8, DrawnWork::a_share);
+    with_eight += sets.size() == 8 ? 1 : 0;
+    for (const Variables& set : sets) {
+      EXPECT_EQ(std::ranges::count(sets, set), 1);
+      const auto graph = build_graph(task, Preset::v0_1, set);
+      EXPECT_LE(graph->flops(), own->flops());
+      EXPECT_LE(bytes_of(*graph), bytes_of(*own));
+      EXPECT_TRUE(graph->flops() >= own->flops() / 4 || bytes_of(*graph) >= bytes_of(*own) / 4);
+      EXPECT_TRUE(same_operators(*graph, *own));
+    }
+  }
+  EXPECT_GT(with_eight, tasks().size() * 8 / 10);
+}
+
+TEST(SizesOfAShare, AreOddAndAlignedAndKeepToWhatACandidateRequires) {
+  const TaskAt at = task_at({1, 1}, Preset::v0_1);
+  bool odd = false, aligned = false;
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    const std::vector<Variables> sets = drawn_sizes(at, seed, 8, DrawnWork::a_share);
+    EXPECT_EQ(sets, drawn_sizes(at, seed, 8, DrawnWork::a_share));
+    for (const Variables& set : sets) {
+      for (const auto& [name, value] : set) {
+        odd = odd || integer(value) % 2 == 1;
+        aligned = aligned || integer(value) % 64 == 0;
+      }
+    }
+    const auto in_eights = [](const Variables& all) {
+      return integer(all.at("N")) % 8 == 0 ? 0 : 1;
+    };
+    const auto eights = drawn_sizes(at, seed, 8, DrawnWork::a_share, in_eights);
+    EXPECT_GE(eights.size(), 4u);
+    for (const Variables& set : eights) EXPECT_EQ(integer(set.at("N")) % 8, 0);
+  }
+  EXPECT_TRUE(odd && aligned);
 }
 
 }  // namespace

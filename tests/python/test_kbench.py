@@ -200,6 +200,13 @@ class OnADevice(unittest.TestCase):
         self.assertIsInstance(result.holds_at, kbench.HoldsAt)
         alone = dataclasses.replace(QUICK, rule=kbench.Rule(other_sizes="none"))
         self.assertIsNone(kbench.evaluate({"candidate.yaml": candidate}, alone).holds_at)
+        sized = dataclasses.replace(QUICK, rule=kbench.Rule(other_sizes="none", workloads=2))
+        timed = kbench.evaluate({"candidate.yaml": candidate}, sized)
+        assert timed.workloads is not None
+        self.assertEqual(len(timed.workloads.each), 2)
+        self.assertLessEqual(timed.workloads.least.point, timed.workloads.geomean.point)
+        least = kbench.leaderboard([timed], speedup_of="least")
+        self.assertIn("client", least.text)
 
     def test_is_cancelled_from_another_thread(self) -> None:
         stop = kbench.Stop()

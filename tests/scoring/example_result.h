@@ -51,6 +51,8 @@ inline Result example() {
   r.library_calls = {"matmul", "copy"};
   r.holds_at =
       HoldsAt{6, 4, WrongAt{{{"dim", int64_t{67}}}, Verdict::out_of_bounds, "past its end"}};
+  r.workloads =
+      Workloads{{{{{"dim", int64_t{63}}}, {0.5, 1, kInf}, 0.2, 0.1}}, {0.5, 1, 2}, {0, 1, 2}};
   r.stage_s = {{"compile", 0.5}, {"sample", 0.1 + 0.2}};
   return r;
 }

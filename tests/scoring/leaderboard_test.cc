@@ -163,6 +163,25 @@ TEST(Leaderboard, CountsWhatHoldsAtOtherSizes) {
   EXPECT_EQ(nlohmann::json::parse(leaderboard_json(rows))[1]["general"], 1);
 }
 
+TEST(Leaderboard, IsByTheSpeedupThatWasChosen) {
+  auto results = two_sets();
+  for (Result& result : results) {
+    if (!result.correct()) continue;
+    result.settings += " workloads=4";
+    result.workloads = Workloads{{}, {0.4, 0.5, 0.6}, {0.1, 0.2, 0.3}};
+  }
+  results[0].workloads.reset();  // its sizes cannot be moved
+  EXPECT_EQ(with_speedup_of(SpeedupOf::own, results)[1].speedup.point, results[1].speedup.point);
+  EXPECT_EQ(code_of([] { speedup_of_from_name("most"); }), ErrorCode::kInvalidArgument);
+  const auto geomean = with_speedup_of(SpeedupOf::geomean, results);
+  EXPECT_EQ(geomean[0].speedup.point, results[0].speedup.point);
+  EXPECT_EQ(geomean[1].speedup.point, 0.5);
+  EXPECT_EQ(with_speedup_of(SpeedupOf::least, results)[1].speedup.point, 0.2);
+  results[0].settings.clear();
+  EXPECT_THAT(error_of([&] { with_speedup_of(SpeedupOf::least, results); }).message(),
+              HasSubstr("was timed at its own sizes alone: judge it with --workloads N"));
+}
+
 TEST(FormatLeaderboard, FitsATerminalAndAligns) {
   const auto rows = leaderboard(two_sets(), kTasks, kThresholds);
   const std::string text = format_leaderboard(rows);

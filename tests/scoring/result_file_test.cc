@@ -128,6 +128,14 @@ TEST_F(ImpossibleLine, ContradictsItself) {
               StartsWith("result.holds_at.first_wrong.verdict is passed"));
   EXPECT_THAT(refusal([](Result& r) { r.holds_at = HoldsAt{}; }),
               StartsWith("result.holds_at.tried is 0"));
+  EXPECT_THAT(refusal([](Result& r) { r.workloads = Workloads{}; }),
+              StartsWith("result.workloads.each is empty"));
+  EXPECT_THAT(refusal([](Result& r) { r.workloads->each[0].speedup.low = 3; }),
+              StartsWith("result.workloads.each[0].speedup.low is 3, above"));
+  EXPECT_THAT(refusal([](Result& r) { r.workloads->least.high = 0.5; }),
+              StartsWith("result.workloads.least.high is 0.5, below"));
+  EXPECT_THAT(refusal([](Result& r) { r.workloads->each[0].candidate_ms = testing::kInf; }),
+              StartsWith("result.workloads.each[0].candidate_ms is infinite"));
   EXPECT_THAT(refusal([](Result& r) { r.tuning[0].chosen = 2; }),
               StartsWith("result.tuning[0].chosen is 2"));
   EXPECT_THAT(refusal([](Result& r) { r.software_device = false; }),

@@ -178,6 +178,17 @@ TEST(GeometricMean, MatchesKnownValues) {
   EXPECT_EQ(geometric_mean(with_nan), 0);
 }
 
+TEST(GeometricMean, OfIntervalsIsNarrowerThanEach) {
+  const std::vector<Interval> two = {{1, 2, 4}, {4, 8, 16}};
+  const Interval mean = geometric_mean_interval(two);
+  EXPECT_NEAR(mean.point, 4, 1e-12);
+  EXPECT_NEAR(mean.low, 4 / std::exp2(std::sqrt(2.0) / 2), 1e-12);
+  EXPECT_NEAR(mean.high, 4 * std::exp2(std::sqrt(2.0) / 2), 1e-12);
+  const std::vector<Interval> one = {{1, 2, 8}};
+  EXPECT_NEAR(geometric_mean_interval(one).high, 8, 1e-12);
+  EXPECT_EQ(geometric_mean_interval(std::vector<Interval>()).point, 0);
+}
+
 TEST(IntervalRatio, AddsDistancesInLogarithmsAsSquares) {
   const Interval exact = ratio_of({3, 3, 3}, {2, 2, 2});
   EXPECT_DOUBLE_EQ(exact.point, 1.5);

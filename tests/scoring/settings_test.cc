@@ -62,7 +62,7 @@ TEST(Settings, OfAnyFieldOfRulePlanAndLimitsAreOthersOnceItChanges) {
         }
       },
       question);
-  EXPECT_EQ(fields, 15u);
+  EXPECT_EQ(fields, 16u);
 }
 
 TEST(Settings, OfEarlierVersionsAreReadAsTodays) {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "harness/evaluate/self_test/plants.h"
-#include "kbench/error.h"
+#include "kbench/score.h"
 
 namespace kbench::self_test {
 namespace {
@@ -88,11 +88,6 @@ std::string number(double value) {
   return text;
 }
 
-/// The speedup of a result over another one's candidate.
-Interval beside(const Interval& a, const Interval& b) {
-  return {.low = a.low / b.high, .point = a.point / b.point, .high = a.high / b.low};
-}
-
 }  // namespace
 
 std::string_view lane_of(const Result& result) {
@@ -135,7 +130,7 @@ Report test(std::string_view lane, const std::vector<Plant>& plants,
     measured[name] = result.speedup;
     outcome.as_it_must = true;
     if (plant.speedup == 0) return false;
-    const Interval speedup = beside(result.speedup, measured[plant.compared_with]);
+    const Interval speedup = ratio_of(result.speedup, measured[plant.compared_with]);
     const double slack = device.software() ? kSoftwareSlack : kSlack;
     outcome.must_be = number(plant.speedup) + " times as fast as " + plant.compared_with;
     outcome.is =

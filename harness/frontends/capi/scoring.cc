@@ -80,8 +80,11 @@ extern "C" kbench_status kbench_verdicts(const char* text, char** out) {
 
 extern "C" kbench_status kbench_leaderboard(const char* text, char** out) {
   return capi::answer(out, [&] {
-    const capi::CallRequest request(text, {"results", "files", "tasks", "thresholds"});
-    const std::vector<Result> results = capi::results_of(request);
+    const capi::CallRequest request(text,
+                                    {"results", "files", "tasks", "thresholds", "speedup_of"});
+    SpeedupOf which = SpeedupOf::own;
+    if (request.has("speedup_of")) which = request["speedup_of"].as(speedup_of_from_name);
+    const std::vector<Result> results = with_speedup_of(which, capi::results_of(request));
     const std::vector<TaskId> tasks = capi::tasks_of(request, results);
     std::vector<double> thresholds = {1};
     if (request.has("thresholds")) thresholds = request["thresholds"].reals();

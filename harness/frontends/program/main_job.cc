@@ -39,7 +39,7 @@ namespace kbench::program {
 namespace {
 
 struct MainJobOptions {
-  std::vector<double> thresholds = {1.0};
+  FastPOptions fast_p;
   std::vector<std::string> candidates;
   TaskOptions tasks;
   SizeOptions size;
@@ -53,7 +53,7 @@ struct MainJobOptions {
 
 void add_options(Command app, MainJobOptions& o) {
   const Command group = app.in_group("Main job");
-  add_fast_p(group, o.thresholds);
+  o.fast_p.add_to(group);
   group.add_option(
       "--candidates DIR|SET...", o.candidates,
       "Candidate sets: folders, or names of sets that ship (default: simple and fused)");
@@ -194,9 +194,11 @@ void report(const Job& job, const Shard& shard, const MainJobOptions& options, s
     tasks.push_back(task->id);
     if (is_certified(certification(job.at(*task)))) certified.push_back(task->id);
   }
-  const auto rows =
-      shard.whole() ? leaderboard(results, tasks, options.thresholds, certified, collapsing_tasks())
-                    : std::vector<LeaderboardRow>();
+  std::vector<LeaderboardRow> rows;
+  if (shard.whole()) {
+    rows = leaderboard(with_speedup_of(options.fast_p.which(), results), tasks,
+                       options.fast_p.thresholds, certified, collapsing_tasks());
+  }
   if (options.json) {
     say(job_json(job, results, rows));
     return;
@@ -279,7 +281,11 @@ int run_main_job(const MainJobOptions& options, std::vector<std::string> benchma
   const std::vector<CandidateSet> sets = read_candidate_sets(options.candidates);
   const std::vector<const Task*> tasks = chosen_tasks(std::move(selected), options, sets);
   Question asked = question_of(options.size, options.device, options.measure);
-  asked.plan.thresholds = options.thresholds;
+  asked.plan.thresholds = options.fast_p.thresholds;
+  if (options.fast_p.which() != SpeedupOf::own && !asked.rule.workloads) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--fast-p-of " + options.fast_p.speedup_of + " takes --workloads N");
+  }
   OpenDevices opened = open_devices(options.device);
   const std::vector<vulkan::DeviceSnapshot>& devices = opened.snapshots;
   const Preset preset = check_sizes(tasks, options.size, devices, asked.recorded);
@@ -308,7 +314,7 @@ int run_main_job(const MainJobOptions& options, std::vector<std::string> benchma
     const StopSignals signals([&](int signal) { end_by(signal, options.output); });
     Pool pool(std::move(opened.evaluators));
     std::optional<double> confirm_above;
-    if (options.confirm) confirm_above = std::ranges::min(options.thresholds);
+    if (options.confirm) confirm_above = std::ranges::min(options.fast_p.thresholds);
     Evaluations(job, pool, output, progress, confirm_above).run_all(benchmarks);
     for (size_t i = 0; i < devices.size(); ++i) {
       const std::string why = pool.trouble_of(i);

@@ -191,10 +191,14 @@ void PromptFlags::add_to(Command app) {
                     member_of(names_to(kLastPromptLanguage)));
 }
 
-void add_fast_p(Command app, std::vector<double>& thresholds) {
+void FastPOptions::add_to(Command app) {
   app.add_option("--fast-p P,...", thresholds, "Thresholds p of fast_p: 0,0.5,1,2 (default: 1)",
                  within(0, 1e6))
       .comma_separated();
+  app.add_setting("--fast-p-of WHICH", speedup_of,
+                  "Which speedup counts: own, at the task's sizes; with --workloads geomean, over "
+                  "the further sizes, or least",
+                  member_of(names_to(SpeedupOf::least)));
 }
 
 std::pair<std::string, std::string> file_and_part(const std::string& text) {
@@ -349,6 +353,10 @@ Question MeasureOptions::question() const {
   if (baseline_ != "eager") question.recorded = recorded_times(baseline_);
   if (question.recorded && question.opponent.is_pytorch()) {
     throw Error(ErrorCode::kInvalidArgument, "--baseline FILE and --opponent exclude each other");
+  }
+  if (question.recorded && question.rule.workloads) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--workloads times a baseline at each size, and --baseline FILE has none of them");
   }
   question.plan.max_samples = std::max(question.plan.max_samples, question.plan.min_samples);
   // A long measurement is given three times its budget on top.

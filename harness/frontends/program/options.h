@@ -12,6 +12,7 @@
 #include "harness/measure/vulkan/snapshot.h"
 #include "kbench/evaluate.h"
 #include "kbench/question.h"
+#include "kbench/score.h"
 #include "kbench/task.h"
 
 namespace kbench::program {
@@ -69,8 +70,14 @@ struct PromptFlags {
   void add_to(Command app);
 };
 
-/// --fast-p: thresholds of fast_p.
-void add_fast_p(Command app, std::vector<double>& thresholds);
+/// --fast-p and --fast-p-of: thresholds of fast_p, and which speedup is held to them.
+struct FastPOptions {
+  std::vector<double> thresholds = {1.0};
+  std::string speedup_of = "own";
+
+  void add_to(Command app);
+  SpeedupOf which() const { return speedup_of_from_name(speedup_of); }
+};
 
 /// Of "FILE" or "FILE:PART", where there is no file of the whole name: both; PART may be empty.
 std::pair<std::string, std::string> file_and_part(const std::string& text);

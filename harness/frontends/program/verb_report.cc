@@ -33,7 +33,7 @@ struct ReportOptions {
   std::vector<std::string> sources, sets, devices;
   TaskOptions tasks;
   std::vector<int> ks;
-  std::vector<double> thresholds = {1.0};
+  FastPOptions fast_p;
   std::string preset, dtype, html;
   bool json = false;
 };
@@ -192,8 +192,9 @@ std::string scores_of(const ReportOptions& options) {
          "; choose by --preset and --dtype, or leave files out");
   std::vector<Result> results;
   advise([&] { results = merge_results(lines); }, "; leave a file out");
-  const auto rows = leaderboard(results, tasks, options.thresholds, certified_tasks(results, tasks),
-                                collapsing_tasks());
+  const auto rows =
+      leaderboard(with_speedup_of(options.fast_p.which(), results), tasks,
+                  options.fast_p.thresholds, certified_tasks(results, tasks), collapsing_tasks());
   if (options.json) return score_json(options.sources, results, rows);
   std::string text = counted(results.size(), "result") + " of " + counted(read, "line") + " in " +
                      counted(options.sources.size(), "file") + "\n";
@@ -230,12 +231,16 @@ int run_report(const ReportOptions& options) {
                 "--sets and --device choose among files of results for the leaderboard; they do "
                 "not go with a run, several candidates of a set for one task, --k or --html");
   }
+  if (options.fast_p.which() != SpeedupOf::own && (attempts || !options.html.empty())) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--fast-p-of is of the leaderboard of files of results");
+  }
   if (!attempts && options.html.empty()) {
     say(scores_of(options));
     return kDone;
   }
   const report::Study study = study_of(options);
-  report::AnalysisOptions wanted{options.ks, options.thresholds};
+  report::AnalysisOptions wanted{options.ks, options.fast_p.thresholds};
   std::ranges::sort(wanted.ks);
   const report::Analysis analysis = report::analyse(study, wanted);
   // What is refused leaves no page behind.
@@ -271,7 +276,7 @@ Verb add_report(Command program) {
       .required();
   options->tasks.add_to(app);
   const Command scores = app.in_group("Scores");
-  add_fast_p(scores, options->thresholds);
+  options->fast_p.add_to(scores);
   scores
       .add_option("--k K,...", options->ks,
                   "Samples k of pass@k: 1,5,10 (default: as many as there are)",

@@ -18,25 +18,53 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Of small sizes, by values alone.
-EvaluateRequest at_small_sizes(EvaluateRequest request, const CandidateSource& candidate) {
+/// The same question of the candidate at other sizes, which are still to be set.
+EvaluateRequest at_further_sizes(EvaluateRequest request, const CandidateSource& candidate,
+                                 const Result& result) {
   request.question.candidate = candidate;
-  request.question.preset = name_of(Preset::smoke);
   request.question.recorded.reset();  // of the preset's own sizes
   request.next_files.clear();
   request.progress = false;
-  request.values_only = true;
+  request.more = true;
+  if (result.seed) request.question.plan.seed = trial::SecretStream(result.seed).beside(0);
   return request;
+}
+
+EvaluateRequest at_sizes(EvaluateRequest request, const Variables& sizes) {
+  for (const auto& [name, value] : sizes) request.question.overrides[name] = value;
+  return request;
+}
+
+EvaluateRequest by_values_at_small_sizes(EvaluateRequest there) {
+  there.question.preset = name_of(Preset::smoke);
+  there.values_only = true;
+  return there;
+}
+
+bool looks_at_values(const Question& asked) {
+  return asked.rule.other_sizes != OtherSizes::none && asked.overrides.empty();
+}
+
+/// Of the requirements in a result's words.
+SizesAllowed allowed_by(const std::vector<std::string>& made_for) {
+  if (made_for.empty()) return {};
+  std::vector<Sourced> requirements;
+  for (const std::string& text : made_for) requirements.push_back({text, {}});
+  return [requirements](const Variables& all) -> int {
+    try {
+      return requirements_broken(requirements, all);
+    } catch (const Error&) {  // Not defined at these sizes, as a division by zero.
+      return static_cast<int>(requirements.size());
+    }
+  };
 }
 
 }  // namespace
 
 bool FurtherSizes::wanted(const EvaluateRequest& request, const Result& result) {
-  const bool judged = !request.question.check && !request.inspect_seed && !request.profile_runs &&
-                      !request.values_only;
   const Question& asked = request.question;
-  return judged && asked.rule.other_sizes != OtherSizes::none && asked.overrides.empty() &&
-         result.correct();
+  return !asked.check && !request.looks_closer() && result.correct() &&
+         (looks_at_values(asked) || asked.rule.workloads);
 }
 
 void FurtherSizes::set_candidate(CandidateSource source, runner::RunnerKind launched_by) {
@@ -60,7 +88,9 @@ std::unique_ptr<CandidateBuild> FurtherSizes::build(const EvaluateRequest& reque
   }
   const auto begun =
       std::ranges::find_if(begun_, [&](const auto& each) { return each->answers(request); });
-  if (begun == begun_.end()) return supply_.take_beside(request);
+  if (begun == begun_.end()) {
+    return request.values_only ? supply_.take_beside(request) : supply_.take(request);
+  }
   auto build = std::move(*begun);
   begun_.erase(begun);
   return build;
@@ -97,20 +127,11 @@ void FurtherSizes::try_drawn(const EvaluateRequest& there, const ValuesAt& value
   /// Once this has taken so long, no further set is tried: it is mostly compiling, and a verdict
   /// without it takes half a second.
   constexpr double kMostSeconds = 0.1;
-  std::vector<Sourced> requirements;
-  for (const std::string& text : result.made_for) requirements.push_back({text, {}});
-  const auto allowed = [&](const Variables& all) -> int {
-    try {
-      return requirements_broken(requirements, all);
-    } catch (const Error&) {  // Not defined at these sizes, as a division by zero.
-      return static_cast<int>(requirements.size());
-    }
-  };
   const bool requires_all = there.question.rule.other_sizes == OtherSizes::require;
   trial::SecretStream secret(there.question.plan.seed);
   const std::vector<Variables> sets =
       drawn_sizes(task_at(result.task, Preset::smoke, {}, result.dtype), secret.next(), kSets,
-                  requirements.empty() ? SizesAllowed() : allowed);
+                  DrawnWork::little, allowed_by(result.made_for));
   // Start one size only: the time limit usually stops the rest.
   const bool all = requires_all || sets.empty();
   begin_at(all ? sets : std::vector<Variables>{sets.front()}, there);
@@ -126,15 +147,36 @@ void FurtherSizes::try_drawn(const EvaluateRequest& there, const ValuesAt& value
   if (requires_all) require_general(result);
 }
 
+/// Each size is judged as the task's own was: with a baseline, inputs and samples of its own. Its
+/// runner, baseline and memory are made ready ahead, as for candidates to come.
+void FurtherSizes::try_workloads(const EvaluateRequest& asked, const ValuesAt& measured_at,
+                                 Result& result) {
+  const Question& question = asked.question;
+  trial::SecretStream secret(question.plan.seed);
+  const TaskAt own =
+      task_at(result.task, preset_from_name(result.preset), question.overrides, result.dtype);
+  const std::vector<Variables> sets =
+      drawn_sizes(own, secret.next(), static_cast<int>(*question.rule.workloads),
+                  DrawnWork::a_share, allowed_by(result.made_for));
+  std::vector<EvaluateRequest> all;
+  for (const Variables& set : sets) all.push_back(at_sizes(asked, set));
+  if (supply_.works_ahead()) {
+    retire();
+    supply_.ask_first(std::move(all));
+  }
+  const SizeUse use(*source_.files, launched_by_ == runner::RunnerKind::torch);
+  time_at_sizes(sets, use, measured_at, result);
+  supply_.ask_first({});
+}
+
 void FurtherSizes::look(const EvaluateRequest& request, const JudgeThere& judge_there,
                         const std::function<bool()>& ended, process::Deadline& total,
                         Result& result) {
   if (!wanted(request, result)) return;
-  EvaluateRequest there = at_small_sizes(request, source_);
-  if (result.seed) there.question.plan.seed = trial::SecretStream(result.seed).beside(0);
+  const EvaluateRequest asked = at_further_sizes(request, source_, result);
   double queued_s = 0;
-  const auto values_at = [&](const Variables& sizes) {
-    there.question.overrides = sizes;
+  const auto judged_at = [&](const EvaluateRequest& at, const Variables& sizes) {
+    const EvaluateRequest there = at_sizes(at, sizes);
     Result found;  // a harness_error, until it is asked for
     if (ended()) return found;
     for (bool in_own_runner = again_ != nullptr;; in_own_runner = false) {
@@ -157,10 +199,22 @@ void FurtherSizes::look(const EvaluateRequest& request, const JudgeThere& judge_
     result.stage_s[stage] = process::seconds_since(start) - queued_s;
     result.stage_s[kQueueStage] += queued_s;
   };
-  if (result.preset == name_of(Preset::smoke)) {
-    timed("other_sizes", [&] { try_fixed(there, values_at, result); });
+  if (looks_at_values(request.question)) {
+    const EvaluateRequest there = by_values_at_small_sizes(asked);
+    const auto values_at = [&](const Variables& sizes) { return judged_at(there, sizes); };
+    if (result.preset == name_of(Preset::smoke)) {
+      timed("other_sizes", [&] { try_fixed(there, values_at, result); });
+    }
+    if (result.correct()) timed("drawn_sizes", [&] { try_drawn(there, values_at, total, result); });
   }
-  if (result.correct()) timed("drawn_sizes", [&] { try_drawn(there, values_at, total, result); });
+  // Recorded times are those of the task's own sizes.
+  const bool timed_there = request.question.rule.workloads && !request.question.recorded;
+  if (!result.correct() || !timed_there) return;
+  const auto measured_at = [&](const Variables& sizes) {
+    total = process::Deadline(request.question.limits.total_seconds);  // Each size has its own.
+    return judged_at(asked, sizes);
+  };
+  timed("workloads", [&] { try_workloads(asked, measured_at, result); });
 }
 
 }  // namespace kbench::judge

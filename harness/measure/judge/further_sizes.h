@@ -39,10 +39,17 @@ class FurtherSizes {
   /// The candidate at the sizes of a request of this class's own.
   std::unique_ptr<CandidateBuild> build(const EvaluateRequest& request);
 
+  /// Whether the runner of a request at further sizes serves the next such request, too: where
+  /// they are timed and work is done ahead, several compile at once, as for candidates to come.
+  bool keeps(const EvaluateRequest& request) const {
+    return request.values_only || !supply_.works_ahead();
+  }
+
   /// At preset smoke, runs it at two sizes that are the same for every candidate of the task: many
   /// faults show only at sizes that are not multiples of a block's. A wrong result there is the
   /// candidate's failure. Then, at every preset, runs it at sizes drawn for this evaluation, and
-  /// fills Result::holds_at. `ended` says whether the judge has to stop; once `total` has passed,
+  /// fills Result::holds_at. Then, where that is asked for, times it at further sizes, and fills
+  /// Result::workloads. `ended` says whether the judge has to stop; once `total` has passed,
   /// which `judge_there` counts, no further set is tried.
   void look(const EvaluateRequest& request, const JudgeThere& judge_there,
             const std::function<bool()>& ended, process::Deadline& total, Result& result);
@@ -52,6 +59,7 @@ class FurtherSizes {
   void try_fixed(const EvaluateRequest& there, const ValuesAt& values_at, Result& result);
   void try_drawn(const EvaluateRequest& there, const ValuesAt& values_at, process::Deadline& total,
                  Result& result);
+  void try_workloads(const EvaluateRequest& asked, const ValuesAt& measured_at, Result& result);
   void begin_at(const std::vector<Variables>& sizes, EvaluateRequest request);
 
   RunnerSupply& supply_;

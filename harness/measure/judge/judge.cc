@@ -241,8 +241,9 @@ TrialEnd Judge::run_trial(const EvaluateRequest& request, const Asked& asked,
   TrialEnd end;
   try {
     read_verified();
-    if (!request.question.check && !asked.at_other_sizes) supply_.ready_baseline();
-    if (!asked.at_other_sizes) supply_.enter(Phase::preparing, request);
+    const bool by_values = asked.at_other_sizes && request.values_only;
+    if (!request.question.check && !by_values) supply_.ready_baseline();
+    if (!by_values) supply_.enter(Phase::preparing, request);
     std::function<void(const Progress&)> on_progress;
     if (request.progress) on_progress = [](const Progress& p) { answer("progress", to_json(p)); };
     result.stage_s["open"] = process::seconds_since(began);
@@ -277,8 +278,8 @@ void Judge::leave(std::unique_ptr<CandidateBuild> build, const EvaluateRequest& 
     build->release().reset();  // A hung run ends with its process.
     return prove_device();
   }
-  const bool again =
-      asked.at_other_sizes ? result.correct() : FurtherSizes::wanted(request, result);
+  const bool again = asked.at_other_sizes ? result.correct() && further_sizes_.keeps(request)
+                                          : FurtherSizes::wanted(request, result);
   const bool clean = ended_cleanly(result, end, build->runner().ran());
   if (again && build->can_be_built_again()) {
     return further_sizes_.keep(std::move(build), clean);

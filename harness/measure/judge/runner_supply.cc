@@ -398,10 +398,23 @@ uint64_t RunnerSupply::wait_for_memory(uint64_t bytes) {
 
 void RunnerSupply::plan(const EvaluateRequest& request) {
   now_ = request;
+  const auto here = std::ranges::find_if(
+      first_, [&](const EvaluateRequest& each) { return same_question(each, request); });
+  if (here != first_.end()) {
+    coming_.assign(here + 1, first_.end());
+    coming_.insert(coming_.end(), announced_.begin(), announced_.end());
+    return;
+  }
   EvaluateRequest alike = request;
   alike.next_files.clear();
   coming_.assign(request.next_files.size(), alike);
   for (size_t i = 0; i < coming_.size(); ++i) coming_[i].question.candidate = request.next_files[i];
+  announced_ = coming_;
+}
+
+void RunnerSupply::ask_first(std::vector<EvaluateRequest> requests) {
+  pause();
+  first_ = std::move(requests);
 }
 
 void RunnerSupply::enter(Phase phase, const EvaluateRequest& request) {
@@ -416,7 +429,7 @@ void RunnerSupply::enter(Phase phase, const EvaluateRequest& request) {
     }
     return;
   }
-  if (phase == Phase::preparing && request.next_files.empty()) return;
+  if (phase == Phase::preparing && request.next_files.empty() && first_.empty()) return;
   if (phase == Phase::resting && !request.more) return;
   const bool goes_on = phase == Phase::running || phase == Phase::sampling;
   if (goes_on) {

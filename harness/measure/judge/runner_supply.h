@@ -60,6 +60,10 @@ class RunnerSupply {
   /// may_park(); one that is not asked for among the next requests is dropped.
   void park(std::unique_ptr<CandidateBuild> build);
   bool may_park() const { return parked_.size() < kMostLeft; }
+  /// These come before what the client has announced, each after the one before it; an empty list:
+  /// nothing does.
+  void ask_first(std::vector<EvaluateRequest> requests);
+  bool works_ahead() const { return rules_.while_measuring; }
   /// After its trial. `clean`: the runner may serve its author's next candidate.
   void put_back(std::unique_ptr<CandidateBuild> build, bool clean);
 
@@ -172,7 +176,9 @@ class RunnerSupply {
   /// gigabyte that it had imported.
   std::vector<std::unique_ptr<RunnerProcess>> ending_;
   EvaluateRequest now_;
-  std::vector<EvaluateRequest> coming_;
+  std::vector<EvaluateRequest> coming_;     ///< after now_, in order
+  std::vector<EvaluateRequest> first_;      ///< ask_first()
+  std::vector<EvaluateRequest> announced_;  ///< by the client, after first_
   std::optional<TaskAt> does_not_fit_;
 
   std::mutex mutex_;  ///< of what follows

@@ -1,9 +1,11 @@
 #include "harness/measure/judge/size_rule.h"
 
+#include <algorithm>
 #include <cctype>
 #include <string_view>
 #include <utility>
 
+#include "kbench/score.h"
 #include "libkbench/base/text.h"
 
 namespace kbench::judge {
@@ -54,6 +56,7 @@ std::string own_text(const Result& result, const Variables& sizes) {
 void drop_times(Result& result) {
   result.samples = 0;
   result.speedup = {};
+  result.workloads.reset();
   result.candidate_ms = result.baseline_ms = result.setup_ms = 0;
   result.gbytes_per_s = result.tflops = 0;
 }
@@ -87,6 +90,14 @@ SizeUse::SizeUse(const std::map<std::string, std::string>& files, bool module) :
 bool SizeUse::takes(const std::string& variable, const VariableValue& value) const {
   const bool named = module_ || words_.contains("KB_" + variable) || words_.contains(variable);
   return named && !hidden_ && !words_.contains(to_string(value));
+}
+
+bool SizeUse::can_depend_on(const Variables& sizes) const {
+  const auto named = [&](const auto& each) {
+    return words_.contains("KB_" + each.first) || words_.contains(each.first);
+  };
+  return module_ || hidden_ || words_.contains("op") || words_.contains("length") ||
+         std::ranges::any_of(sizes, named);
 }
 
 std::string sizes_text(const Variables& sizes) {
@@ -137,6 +148,38 @@ std::optional<HoldsAt> try_drawn_sizes(const std::vector<Variables>& sizes,
     }
   }
   return holds_at.tried > 0 ? std::optional(holds_at) : std::nullopt;
+}
+
+void time_at_sizes(const std::vector<Variables>& sizes, const SizeUse& use,
+                   const std::function<Result(const Variables&)>& measured_at, Result& result) {
+  const auto not_general = [&](const std::string& why) {
+    result.verdict = Verdict::not_general;
+    result.message = why;
+    drop_times(result);
+  };
+  Workloads found;
+  std::vector<Interval> speedups;
+  for (const Variables& set : sizes) {
+    if (!use.can_depend_on(set)) {
+      return not_general("its files name no size of the task: it was not tried at " +
+                         sizes_text(set));
+    }
+    const Result there = measured_at(set);
+    if (is_infrastructure_fault(there.verdict)) {
+      add_note(result, "not timed at " + sizes_text(set) + ": " +
+                           std::string(name_of(there.verdict)) + ": " + there.message);
+    } else if (!there.correct()) {
+      return not_general("at " + sizes_text(set) + " it is " + std::string(name_of(there.verdict)) +
+                         (there.message.empty() ? "" : ": " + there.message));
+    } else {
+      found.each.push_back({set, there.speedup, there.candidate_ms, there.baseline_ms});
+      speedups.push_back(there.speedup);
+    }
+  }
+  if (speedups.empty()) return;
+  found.geomean = geometric_mean_interval(speedups);
+  found.least = *std::ranges::min_element(speedups, {}, &Interval::point);
+  result.workloads = std::move(found);
 }
 
 void require_general(Result& result) {

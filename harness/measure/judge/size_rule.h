@@ -24,6 +24,10 @@ class SizeUse {
   /// stand for the variable. A module of SPIR-V or PTX hides which numbers it holds.
   bool takes(const std::string& variable, const VariableValue& value) const;
 
+  /// False only where its files name none of these variables, and nothing by which a kernel learns
+  /// sizes without naming them (a built-in operator, the length of a buffer).
+  bool can_depend_on(const Variables& sizes) const;
+
  private:
   std::set<std::string> words_;  ///< of all files: names and numbers
   bool module_;
@@ -35,6 +39,13 @@ class SizeUse {
 std::optional<HoldsAt> try_drawn_sizes(const std::vector<Variables>& sizes,
                                        const std::function<Result(const Variables&)>& values_at,
                                        const std::function<bool()>& late);
+
+/// Times a candidate that has passed at each of the sets, by `measured_at`, and fills
+/// Result::workloads. Where it is wrong at one, or cannot depend on them, which is not tried, the
+/// result becomes `not_general`; a size where something fails that is no fault of its own is left
+/// out with a note.
+void time_at_sizes(const std::vector<Variables>& sizes, const SizeUse& use,
+                   const std::function<Result(const Variables&)>& measured_at, Result& result);
 
 /// Makes a result that passed, and of which holds_at says that it is not right everywhere, a
 /// failure: not_general.

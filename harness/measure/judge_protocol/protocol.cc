@@ -16,6 +16,7 @@ static void read_field(const JsonField& field, CandidateSource& source) {
   source = source_from_json(field.json());
 }
 KBENCH_OPTIONAL_FIELDS(Question, recorded)
+KBENCH_OPTIONAL_FIELDS(Rule, workloads)
 KBENCH_OPTIONAL_FIELDS(SamplingPlan, seed)
 
 namespace vulkan {

@@ -140,7 +140,8 @@ KBENCH_API kbench_status kbench_verdicts(const char* request, char** answer);
 
 /* --- scores --------------------------------------------------------------------------------- */
 
-/* {"results": [..], "files": ["results.jsonl"], "tasks": "1/1-100", "thresholds": [1]} ->
+/* {"results": [..], "files": ["results.jsonl"], "tasks": "1/1-100", "thresholds": [1],
+ *  "speedup_of": "own"} ->
  * {"rows": [..], "text": "..", "notes": ".."}: the leaderboard of results that are given or stand
  * in files, over these tasks (without "tasks": over those that have a result). Results in several
  * dtypes are refused.

@@ -37,6 +37,10 @@ OtherSizes other_sizes_from_name(std::string_view name);  ///< throws kInvalidAr
 struct Rule {
   ToleranceRule tolerance = ToleranceRule::kbench;
   OtherSizes other_sizes = OtherSizes::note;
+  /// Further sizes at which a candidate that passes is timed, too: drawn from the result's seed,
+  /// each between a quarter and the whole of the task's work. It passes only where it is right at
+  /// all of them. Unset: none.
+  std::optional<uint64_t> workloads = {};
   bool validate = false;       ///< Vulkan's validation layer is on; its messages fail the candidate
   bool full_headers = false;   ///< kbench's own headers take a tenth of the time (docs/modelnew.md)
   bool fresh_runners = false;  ///< no process runs a second candidate, not even of one author
@@ -49,6 +53,11 @@ KBENCH_ASKED_FIELDS(
      "Other sizes of their task for passing candidates: none; note, whether they are right there; "
      "require, to pass only where they are (not_general)",
      "Measurement"),
+    (workloads, "--workloads N",
+     "Time passing candidates at N further sizes too, drawn anew for each, between a quarter and "
+     "the whole of the task's work; they pass only where they are right at all of them "
+     "(not_general)",
+     "Measurement", 1, 64),
     (validate, "--validate", "Turn the Vulkan validation layer on; its messages fail a candidate",
      "Device"),
     (full_headers, "--full-headers",

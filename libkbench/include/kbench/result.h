@@ -65,6 +65,19 @@ struct HoldsAt {
   bool everywhere() const { return tried > 0 && right == tried; }
 };
 
+/// A size that a candidate was timed at beside its own.
+struct Workload {
+  Variables sizes;  ///< that differ from its own
+  Interval speedup;
+  double candidate_ms = 0, baseline_ms = 0;  ///< median device times
+};
+/// A candidate that passed, timed at several sizes (Rule::workloads).
+struct Workloads {
+  std::vector<Workload> each;
+  Interval geomean;  ///< of the speedups (geometric_mean_interval() in kbench/score.h)
+  Interval least;    ///< of them
+};
+
 /// What is asked: one candidate on one task at one size on one device, and how it is judged. A
 /// value type; a result begins with its fields. Of TaskAt, `variables` has all that the graph read.
 struct Experiment : TaskAt {
@@ -126,7 +139,8 @@ struct Result : Experiment {
   /// process's word; unset on a CPU). And what it called in place of them, by name.
   std::optional<double> own_kernels;
   std::vector<std::string> library_calls;
-  std::optional<HoldsAt> holds_at;   ///< unset: not tried, or the task's sizes cannot be moved
+  std::optional<HoldsAt> holds_at;     ///< unset: not tried, or the task's sizes cannot be moved
+  std::optional<Workloads> workloads;  ///< unset: not asked for, or the sizes cannot be moved
   bool busy = false;                 ///< others kept a software device's processors busy meanwhile
   double compile_s = 0, wall_s = 0;  ///< host seconds: compiling; from file to verdict
   /// What the judge spent in each of its stages, in sum wall_s: "start" (starting the
@@ -134,8 +148,8 @@ struct Result : Experiment {
   /// "load", "task" (making the task ready, where the one before was another), "import", "wait"
   /// (for runners of later candidates to open), "opponent" (PyTorch's, with --opponent), "warm_up",
   /// "sample", "profile" (own_kernels), "finish" (giving its runner back), "other_sizes",
-  /// "drawn_sizes" (holds_at), "in_vain", an attempt that was thrown away, as a note says, and
-  /// "self_test", planted candidates before the machine's first verdict of the lane. And,
+  /// "drawn_sizes" (holds_at), "workloads", "in_vain", an attempt that was thrown away, as a note
+  /// says, and "self_test", planted candidates before the machine's first verdict of the lane. And,
   /// no part of wall_s, "queue": while another process measured on the device.
   std::map<std::string, double> stage_s;
 

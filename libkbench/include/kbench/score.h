@@ -5,6 +5,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,7 +20,23 @@ namespace kbench {
 Interval median_interval(std::vector<double> values);
 /// exp of the mean logarithm; 0 when empty or when a value is not positive.
 double geometric_mean(std::span<const double> values);
+/// The same of independent estimates with intervals of one confidence: their distances to the
+/// bounds are added as squares, in logarithms (as ratio_of() does).
+Interval geometric_mean_interval(std::span<const Interval> values);
 double median(std::vector<double> values);  ///< 0 when empty
+
+/// Which of a result's speedups counts.
+enum class SpeedupOf {
+  own,      ///< at the sizes that it was judged at
+  geomean,  ///< over its workloads
+  least,    ///< of its workloads
+};
+std::string_view name_of(SpeedupOf which);              ///< "own", "geomean", "least"
+SpeedupOf speedup_of_from_name(std::string_view name);  ///< throws kInvalidArgument
+/// The results with that speedup in place of their own, for the functions below; of a task whose
+/// sizes cannot be moved its own. Throws kInvalidArgument, naming it, where one that passed was not
+/// asked for further sizes (Rule::workloads).
+std::vector<Result> with_speedup_of(SpeedupOf which, std::vector<Result> results);
 
 /// The kinds of device that judged these results, and how many each. A kind is a device's name: two
 /// cards of one model are one kind. A `missing` candidate was judged by none.

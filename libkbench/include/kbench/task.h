@@ -184,12 +184,18 @@ std::vector<Variables> other_sizes(const TaskAt& at, std::span<const Task> suite
 /// How many of a candidate's requirements do not hold with these values of all variables.
 using SizesAllowed = std::function<int(const Variables& all)>;
 
-/// Up to `count` different sets of values, drawn from `seed`, at which every tensor of the task may
-/// be smaller or larger: primes, odd numbers, even ones that four does not divide, multiples of
-/// four, one, numbers beyond 64. Changed are the same variables as above; each set is as little
-/// work. Sets with a requirement that does not hold (`allowed`, which may be empty) are left out.
+/// How much work drawn sizes are.
+enum class DrawnWork {
+  little,   ///< milliseconds on a CPU: primes, odd numbers, even ones that four does not divide,
+            ///< multiples of four, one, numbers beyond 64, smaller or larger than the task's own
+  a_share,  ///< between a quarter and the whole of the task's own: odd numbers, multiples of four,
+            ///< of 64, even ones that four does not divide, none larger than the task's own
+};
+
+/// Up to `count` different sets of values, drawn from `seed`. Changed are the same variables as
+/// above. Sets with a requirement that does not hold (`allowed`, which may be empty) are left out.
 /// Fewer sets, or none, where the task allows no more.
-std::vector<Variables> drawn_sizes(const TaskAt& at, uint64_t seed, int count,
+std::vector<Variables> drawn_sizes(const TaskAt& at, uint64_t seed, int count, DrawnWork work,
                                    const SizesAllowed& allowed = {},
                                    std::span<const Task> suite = tasks());
 

@@ -39,6 +39,8 @@ from .records import (
     ShownAttempt,
     Task,
     Variable,
+    Workload,
+    Workloads,
     WrongAt,
 )
 from .suite import (
@@ -89,6 +91,8 @@ __all__ = [
     "Task",
     "UnsupportedError",
     "Variable",
+    "Workload",
+    "Workloads",
     "WrongAt",
     "__version__",
     "built_in_candidate",

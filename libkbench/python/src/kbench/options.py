@@ -26,6 +26,10 @@ class Rule:
     """Rule for passing: kbench (scale-aware), or kernelbench (the original's)."""
     validate: Optional[bool] = None
     """Turn the Vulkan validation layer on; its messages fail a candidate."""
+    workloads: Optional[int] = None
+    """Time passing candidates at N further sizes too, drawn anew for each, between a quarter and
+    the whole of the task's work; they pass only where they are right at all of them
+    (not_general)."""
 
 
 @dataclass(frozen=True)

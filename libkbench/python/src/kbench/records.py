@@ -82,6 +82,39 @@ class HoldsAt:
 
 
 @dataclass(frozen=True)
+class Workload:
+    """A further size that a candidate was timed at."""
+
+    sizes: dict[str, Variable]
+    speedup: Interval
+    candidate_ms: float
+    baseline_ms: float
+
+
+@dataclass(frozen=True)
+class Workloads:
+    """A candidate that passed, timed at further sizes drawn for it."""
+
+    each: tuple[Workload, ...]
+    geomean: Interval
+    """Of the speedups."""
+    least: Interval
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> "Workloads":
+        each = tuple(
+            Workload(
+                one["sizes"],
+                Interval.from_json(one["speedup"]),
+                _number(one["candidate_ms"]),
+                _number(one["baseline_ms"]),
+            )
+            for one in value["each"]
+        )
+        return cls(each, Interval.from_json(value["geomean"]), Interval.from_json(value["least"]))
+
+
+@dataclass(frozen=True)
 class Result:
     """What was asked and what came out: docs/results-format.md describes every field."""
 
@@ -134,6 +167,8 @@ class Result:
     library_calls: tuple[str, ...]
     holds_at: Optional[HoldsAt]
     """At sizes drawn in secret; None where it was not tried."""
+    workloads: Optional[Workloads]
+    """At further sizes with times; None where that was not asked for."""
     stage_s: dict[str, float]
     dtype: str
     """What the task's floating tensors were stored in: "f32", "f16" or "bf16"."""
@@ -166,6 +201,7 @@ class Result:
             "own_kernels": None,
             "library_calls": (),
             "holds_at": None,
+            "workloads": None,
             "stage_s": {},
             **value,
         }
@@ -184,6 +220,8 @@ class Result:
                 member = tuple(member)
             elif each.name == "holds_at":
                 member = None if member is None else HoldsAt.from_json(member)
+            elif each.name == "workloads":
+                member = None if member is None else Workloads.from_json(member)
             elif str(each.type) == "float":
                 member = _number(member)
             known[each.name] = member

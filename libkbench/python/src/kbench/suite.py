@@ -68,12 +68,17 @@ def leaderboard(
     files: Sequence[str] = (),
     tasks: Optional[str] = None,
     thresholds: Sequence[float] = (1.0,),
+    speedup_of: str = "own",
 ) -> Leaderboard:
-    """fast_p of each candidate set; over the tasks that have a result unless `tasks` selects."""
+    """fast_p of each candidate set; over the tasks that have a result unless `tasks` selects.
+
+    `speedup_of`: "own"; or, of results that were timed at further sizes, "geomean" or "least".
+    """
     request: dict[str, Any] = {
         "results": results_json(results),
         "files": list(files),
         "thresholds": list(thresholds),
+        "speedup_of": speedup_of,
     }
     if tasks is not None:
         request["tasks"] = tasks
