@@ -134,6 +134,12 @@ Text matches(const Facts& facts) {
 Text pattern(const Facts& facts) {
   const Evidence& evidence = facts.evidence;
   Text text;
+  if (evidence.right_alone) {
+    text +=
+        "On the values that it failed on it was right when it ran once more, by itself: as in a "
+        "race, or where something is kept from an earlier run, or read that was not written. What "
+        "is shown is of other values.\n";
+  }
   if (evidence.right_when_small) {
     text +=
         "At the sizes of preset smoke it computes what it should: look at what depends on size.\n";
@@ -158,10 +164,8 @@ Text values_of(const FailingCase::Array& array) {
   return text + "\n";
 }
 
-Text smallest(const Facts& facts) {
-  if (!facts.evidence.smallest) return "";
-  const FailingCase& found = *facts.evidence.smallest;
-  Text text = "A small case that fails (" + std::string(name_of(found.verdict)) + ") at " +
+Text case_text(const std::string& which, const FailingCase& found) {
+  Text text = which + " (" + std::string(name_of(found.verdict)) + ") at " +
               sizes_text(found.overrides) + ", row-major:\n";
   for (const FailingCase::Array& array : found.arrays) text += values_of(array);
   constexpr size_t kMost = 8;
@@ -175,6 +179,13 @@ Text smallest(const Facts& facts) {
             short_number(wrong.expected) + "\n";
   }
   return text;
+}
+
+Text cases(const Facts& facts) {
+  const auto &failed = facts.evidence.failed, &smallest = facts.evidence.smallest;
+  Text text = failed ? case_text("The case that failed", *failed) : "";
+  if (!smallest || (failed && failed->overrides == smallest->overrides)) return text;
+  return text + case_text("A small case that fails", *smallest);
 }
 
 /// Each kernel step's groups times local size, and the elements of its buffers.
@@ -394,12 +405,12 @@ const std::vector<VerdictSection>& parts_of(Verdict verdict) {
       {1, diagnostics}, {1, module_line}, {3, names}, {2, hints}};
   static const std::vector<VerdictSection> compiling = {
       {1, diagnostics}, {1, module_line}, {2, hints}};
-  static const std::vector<VerdictSection> values = {{1, matches},  {2, pattern},  {2, warnings},
-                                                     {3, smallest}, {5, launches}, {4, hints}};
-  static const std::vector<VerdictSection> unwritten = {{3, matches},  {1, pattern},  {1, warnings},
-                                                        {2, launches}, {5, smallest}, {4, hints}};
-  static const std::vector<VerdictSection> not_finite = {
-      {1, matches}, {2, pattern}, {2, warnings}, {3, suspects}, {5, smallest}, {4, hints}};
+  static const std::vector<VerdictSection> values = {{1, matches}, {2, pattern},  {2, warnings},
+                                                     {3, cases},   {5, launches}, {4, hints}};
+  static const std::vector<VerdictSection> unwritten = {{3, matches},  {1, pattern}, {1, warnings},
+                                                        {2, launches}, {5, cases},   {4, hints}};
+  static const std::vector<VerdictSection> not_finite = {{1, matches},  {2, pattern}, {2, warnings},
+                                                         {3, suspects}, {5, cases},   {4, hints}};
   static const std::vector<VerdictSection> bounds = {{1, warnings}, {1, launches}, {2, hints}};
   static const std::vector<VerdictSection> endless = {
       {1, module_line}, {1, loops}, {1, warnings}, {3, launches}, {2, hints}};
@@ -407,8 +418,8 @@ const std::vector<VerdictSection>& parts_of(Verdict verdict) {
       {1, diagnostics}, {1, module_line}, {3, launches}, {2, hints}};
   static const std::vector<VerdictSection> passed = {
       {1, speed}, {1, general}, {1, warnings}, {2, steps}, {3, baseline}};
-  static const std::vector<VerdictSection> not_general = {
-      {1, general}, {1, warnings}, {3, launches}, {2, hints}};
+  static const std::vector<VerdictSection> not_general = {{1, general}, {1, warnings}, {2, pattern},
+                                                          {3, cases},   {3, launches}, {2, hints}};
   static const std::vector<VerdictSection> others = {{1, hints}};
   switch (verdict) {
     case Verdict::passed:

@@ -10,6 +10,7 @@
 #include "harness/evaluate/diagnose/look.h"
 #include "kbench/candidate.h"
 #include "kbench/error.h"
+#include "libkbench/base/text.h"
 #include "tests/candidate/support.h"
 #include "tests/diagnose/faults.h"
 #include "tests/error_of.h"
@@ -143,6 +144,67 @@ TEST_F(Investigate, ShowsTheSmallestSizesWithAllArrays) {
   EXPECT_THAT(outcome.text, HasSubstr("output (expected) ["));
 }
 
+/// "[0, 7]: got 0, expected 3.98": as a result's message has it.
+std::string first_wrong(const FailingCase& found) {
+  const WrongElement& wrong = found.wrong.at(0);
+  return "the first at " + to_string(wrong.index) + ": got " + digits_text(wrong.got, 9) +
+         ", expected " + digits_text(wrong.expected, 9);
+}
+
+TEST_F(Investigate, ShowsTheCaseThatFailed) {
+  diagnose::InvestigateOptions many = options();
+  many.question.plan.min_samples = 1000;
+  many.question.plan.max_seconds = 20;
+  // Of 400 values between -4 and 4 one is so large in one draw of three.
+  const Outcome outcome =
+      of_text(testing::one_kernel("level1/19", {"x", "output"}, "batch_size * dim",
+                                  "if (i < KB_batch_size * KB_dim) b1[i] = b0[i] > 3.992 ? 0.0 : "
+                                  "max(b0[i], 0.0);"),
+              many);
+  ASSERT_EQ(outcome.result.verdict, Verdict::wrong_values) << outcome.result.message;
+  ASSERT_TRUE(outcome.evidence.failed);
+  EXPECT_FALSE(outcome.evidence.right_alone);
+  EXPECT_THAT(outcome.result.message, HasSubstr(first_wrong(*outcome.evidence.failed)));
+  EXPECT_THAT(outcome.text, HasSubstr("The case that failed (wrong_values) at batch_size = 2"));
+}
+
+TEST_F(Investigate, ShowsTheCaseThatFailedAtOtherSizes) {
+  diagnose::InvestigateOptions everywhere = options();
+  everywhere.size_tries = 0;
+  everywhere.question.rule.other_sizes = OtherSizes::require;
+  const std::string drawn = testing::one_kernel(
+      "level1/19", {"x", "output"}, "batch_size * dim",
+      "const uint n = KB_batch_size * KB_dim; if (i < n) b1[i] = i < n / 8 * 8 ? max(b0[i], 0.0) : "
+      "1e3;");
+  const std::string fixed = testing::one_kernel(
+      "level1/1", {"A", "B", "output"}, "N * N",
+      "const uint n = KB_N; float s = 0.0; if (i >= n * n) return; for (uint k = 0; k < n; ++k) s "
+      "+= b0[i / n * n + k] * b1[k * n + i % n]; b2[i] = i < n * n / 256 * 256 ? s : 1e3;");
+  for (const auto& [yaml, verdict] :
+       {std::pair(drawn, Verdict::not_general), std::pair(fixed, Verdict::wrong_values)}) {
+    const Outcome outcome = of_text(yaml, everywhere);
+    EXPECT_EQ(outcome.result.verdict, verdict) << outcome.result.message;
+    ASSERT_TRUE(outcome.evidence.failed);
+    EXPECT_THAT(outcome.result.message, HasSubstr(first_wrong(*outcome.evidence.failed)));
+    EXPECT_THAT(outcome.text, HasSubstr("The case that failed"));
+  }
+}
+
+TEST_F(Investigate, SaysThatItIsRightAlone) {
+  // Wrong over whole numbers, which memory holds in some samples and in no inspection.
+  std::string yaml = testing::one_kernel(
+      "level1/19", {"x", "output", "t"}, "batch_size * dim",
+      "bool whole = false; for (int k = 0; k < 16; ++k) whole = whole || (b2[k] != 0.0 && "
+      "fract(b2[k]) == 0.0); if (i < KB_batch_size * KB_dim) b1[i] = whole ? 7.0 : max(b0[i], "
+      "0.0);");
+  yaml.insert(yaml.find("kernels:"), "temps:\n  t: {dtype: f32, shape: [16]}\n");
+  const Outcome outcome = of_text(yaml);
+  ASSERT_EQ(outcome.result.verdict, Verdict::wrong_values) << outcome.result.message;
+  EXPECT_TRUE(outcome.evidence.right_alone);
+  EXPECT_FALSE(outcome.evidence.failed);
+  EXPECT_THAT(outcome.text, HasSubstr("it was right when it ran once more, by itself"));
+}
+
 TEST_F(Investigate, FindsSizesThatAreNoMultipleOfATile) {
   // Right at 2 x 200, wrong at sizes that are not a multiple of 8.
   const Outcome at_smoke = of_text(testing::one_kernel(
@@ -272,7 +334,7 @@ TEST_F(Investigate, AnInspectionOfTooMuchIsRefused) {
                                     "if (i < KB_batch_size * KB_dim) b1[i] = b0[i];"));
   judge::EvaluateRequest request = asking(folder_.path("candidate.yaml"), options());
   request.question.overrides = {{"dim", int64_t{1 << 16}}};
-  request.inspect_seed = 1;
+  request.inspect = {1, 1, 2};
   const Error e = error_of([&] { judge_->run(request); });
   EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
   EXPECT_THAT(e.what(), HasSubstr("131072 elements"));

@@ -226,6 +226,19 @@ TEST(Feedback, OfWrongValuesPutsTheCauseFirst) {
   EXPECT_LT(text.find("Pattern"), text.find("row-major"));
 }
 
+TEST(Feedback, TheCaseThatFailedComesBesideASmallerOne) {
+  Evidence evidence;
+  evidence.failed = FailingCase{
+      {{"dim", int64_t{200}}}, Verdict::wrong_values, {{"x", {200}, {}}}, {{{7}, 1, 2}}};
+  evidence.smallest = evidence.failed;
+  EXPECT_THAT(told("off_by_one", evidence),
+              AllOf(HasSubstr("The case that failed (wrong_values) at dim = 200, row-major:\n"),
+                    HasSubstr("at [7]: got 1, expected 2"), Not(HasSubstr("A small case"))));
+  evidence.smallest->overrides = {{"dim", int64_t{2}}};
+  EXPECT_THAT(told("off_by_one", evidence),
+              AllOf(HasSubstr("The case that failed"), HasSubstr("A small case that fails")));
+}
+
 TEST(Feedback, ShowsCoordinatesOfArraysThatAreTooLong) {
   Evidence evidence;
   evidence.smallest = FailingCase{{}, Verdict::wrong_values, {{"x", {100}, {}}}, {{{7}, 1, 2}}};

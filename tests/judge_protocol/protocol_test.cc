@@ -234,10 +234,10 @@ TEST(JudgeProtocol, NumbersThatDoNotFitAreRefused) {
 
   EvaluateRequest request;
   request.question.candidate = "relu.yaml";
-  request.inspect_seed = ~uint64_t{0};
+  request.inspect = {1, 2, ~uint64_t{0}};
   request.profile_runs = 5;
   const std::string line = to_json(request);
-  EXPECT_EQ(request_from_json(line).inspect_seed, request.inspect_seed);
+  EXPECT_EQ(request_from_json(line).inspect->other_inputs, ~uint64_t{0});
   expect_refused(
       [&] { request_from_json(replaced(line, "\"profile_runs\":5", "\"profile_runs\":0")); });
   EXPECT_EQ(to_json(request_from_json(line)), line);

@@ -54,6 +54,7 @@ void look_at_values(client::JudgeClient& judge, const Result& result,
   const TimeLimit for_sizes(options.seconds);
   const Failure failure = find_failure(looker, result, options.question.overrides, for_sizes);
   evidence.right_when_small = failure.right_when_small;
+  evidence.right_alone = failure.right_alone;
   if (!failure.look) {
     constexpr size_t kMost = 5;
     evidence.not_tried = failure.not_tried;
@@ -83,6 +84,7 @@ void look_at_values(client::JudgeClient& judge, const Result& result,
   evidence.matches = matches.descriptions;
   evidence.mutants_tried = matches.tried;
   const auto smaller = shrink(looker, look, options.size_tries, for_sizes);
+  if (failure.on_its_values) evidence.failed = failing_case(look, relative);
   evidence.smallest = failing_case(smaller ? *smaller : look, relative);
 }
 
@@ -92,7 +94,8 @@ Evidence investigate(client::JudgeClient& judge, const Result& result,
                      const InvestigateOptions& options) {
   Evidence evidence;
   evidence.files = manifest_of(options.question.candidate);
-  if (is_about_values(result.verdict)) {
+  const bool failed_at_others = !result.correct() && failed_on(result, options.question.overrides);
+  if (is_about_values(result.verdict) || failed_at_others) {
     look_at_values(judge, result, options, evidence);
   } else if (result.verdict == Verdict::passed && options.profile_runs > 0) {
     profile(judge, options.question, result.preset, options.profile_runs, evidence);

@@ -14,7 +14,7 @@ namespace kbench::diagnose {
 
 struct InvestigateOptions {
   Question question = {};                 ///< what was asked: the candidate, and at which sizes
-  std::optional<uint64_t> seed = {};      ///< for its inputs; unset: random
+  std::optional<uint64_t> seed = {};      ///< of values other than it failed on; unset: random
   int size_tries = 10;                    ///< most runs to find smaller sizes
   double seconds = 30;                    ///< most seconds for sizes, and again for mutants
   size_t matches = 3;                     ///< most mutants named
@@ -24,8 +24,8 @@ struct InvestigateOptions {
 
 /// For wrong values, what is wrong; for a pass, where the time goes; for other verdicts, the
 /// candidate's text alone. Uses the judge that gave the result, and asks it for inspections and
-/// profiles only: nothing is measured again, and no secret input is revealed. Throws what
-/// JudgeClient::run() throws.
+/// profiles only: nothing is measured again, and no input is seen that may still decide. Throws
+/// what JudgeClient::run() throws.
 Evidence investigate(client::JudgeClient& judge, const Result& result,
                      const InvestigateOptions& options);
 

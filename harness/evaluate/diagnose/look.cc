@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "harness/measure/trial/secret.h"
 #include "kbench/compare.h"
 #include "kbench/error.h"
 
@@ -50,6 +51,14 @@ std::vector<char> written_of(const judge::Inspection::Output& output) {
   return written;
 }
 
+NamedTensors drawn(const Graph& graph, TaskId task, uint64_t parameters, uint64_t inputs) {
+  NamedTensors given = draw_tensors(graph, task, inputs);
+  for (const int id : graph.values_of(Graph::Kind::parameter)) {
+    given[graph.value(id).name] = draw_tensor(graph, graph.value(id), task, parameters);
+  }
+  return given;
+}
+
 std::vector<double> values_of(const Tensor& tensor) {
   std::vector<double> values(static_cast<size_t>(tensor.elements()));
   for (int64_t i = 0; i < tensor.elements(); ++i) values[static_cast<size_t>(i)] = tensor.at(i);
@@ -57,6 +66,20 @@ std::vector<double> values_of(const Tensor& tensor) {
 }
 
 }  // namespace
+
+std::optional<std::pair<TaskAt, judge::InspectedDraws>> failed_on(const Result& result,
+                                                                  const Variables& overrides) {
+  const auto wrong = result.holds_at ? result.holds_at->first_wrong : std::nullopt;
+  if (!result.seed || !is_about_values(wrong ? wrong->verdict : result.verdict)) return {};
+  trial::SecretStream secret(result.seed);
+  TaskAt at{result.task, result.preset, overrides, result.dtype};
+  if (wrong) {
+    at = task_at(result.task, Preset::smoke, wrong->sizes, result.dtype);
+    secret = trial::SecretStream(trial::SecretStream(secret.beside(0)).at_sizes(wrong->sizes));
+  }
+  const int draw = result.failed_sample;  // 0 at further sizes, whose inputs are draw 0, too
+  return {{at, {secret.of_draw(0), secret.of_draw(draw), secret.of_draw(draw + 1)}}};
+}
 
 int64_t Look::elements() const {
   int64_t elements = output_elements(*graph);
@@ -97,8 +120,10 @@ Looker::Looker(client::JudgeClient& judge, const Task& task, Question question, 
   question_.plan.seed.reset();
 }
 
-std::optional<Look> Looker::look(const TaskAt& at) {
+std::optional<Look> Looker::look(const TaskAt& at,
+                                 const std::optional<judge::InspectedDraws>& draws) {
   Look look;
+  look.draws = draws.value_or(judge::InspectedDraws{seed_, seed_, seed_ + 1});
   static_cast<TaskAt&>(look) = at;
   try {
     look.graph = build_graph(at);
@@ -116,7 +141,7 @@ std::optional<Look> Looker::look(const TaskAt& at) {
   request.question.preset = at.preset;
   request.question.overrides = at.variables;
   request.question.dtype = at.dtype;
-  request.inspect_seed = seed_;
+  request.inspect = look.draws;
   judge::Findings findings;
   ++looks_;
   const Result result = judge_.run(request, {}, &findings);
@@ -124,7 +149,7 @@ std::optional<Look> Looker::look(const TaskAt& at) {
   look.message = result.message;
   if (!findings.inspection) return look;
   look.inspection = *std::move(findings.inspection);
-  look.given = draw_tensors(graph, task_.id, seed_);
+  look.given = drawn(graph, task_.id, look.draws.parameters, look.draws.inputs);
   look.expected = run_reference(graph, look.given, {.precision = Precision::f64});
   const Bounds bounds = bounds_of(task_, at.dtype);
   if (look.failed()) return look;
@@ -149,12 +174,7 @@ std::optional<Look> Looker::look(const TaskAt& at) {
 }
 
 void Looker::compare_on_other_inputs(Look& look, const Bounds& bounds) const {
-  NamedTensors given =
-      draw_tensors(*look.graph, task_.id, judge::Inspection::other_inputs_seed(seed_));
-  for (const int id : look.graph->values_of(Graph::Kind::parameter)) {
-    const std::string& name = look.graph->value(id).name;
-    given[name] = look.given.at(name).clone();
-  }
+  NamedTensors given = drawn(*look.graph, task_.id, look.draws.parameters, look.draws.other_inputs);
   std::vector<Tensor> expected = run_reference(*look.graph, given, {.precision = Precision::f64});
   bool repeats = true;
   for (size_t i = 0; i < expected.size(); ++i) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/evaluate/client/judge_client.h"
@@ -31,11 +32,17 @@ class TimeLimit {
   Clock::time_point end_;
 };
 
+/// The sizes that a result failed at, the task's own or further ones, and by its seed the values
+/// that it failed on there. Nothing where it did not fail on values.
+std::optional<std::pair<TaskAt, judge::InspectedDraws>> failed_on(const Result& result,
+                                                                  const Variables& overrides);
+
 /// One run at one size, and its right values. `variables` has all that the graph uses.
 struct Look : TaskAt {
   std::unique_ptr<Graph> graph;
   Verdict verdict = Verdict::passed;
   std::string message;
+  judge::InspectedDraws draws;
   NamedTensors given;            ///< inputs and parameters
   std::vector<Tensor> expected;  ///< float64; empty if the candidate did not run
   judge::Inspection inspection;
@@ -59,12 +66,13 @@ struct Look : TaskAt {
 
 class Looker {
  public:
-  /// `question`: what was asked of the candidate. `seed`: for the inputs, which are not secret.
+  /// `question`: what was asked of the candidate. `seed`: of the values where look() is given none.
   Looker(client::JudgeClient& judge, const Task& task, Question question, uint64_t seed);
 
   /// Nothing if the sizes are invalid, or too large for the CPU reference or for returning the
   /// outputs. Throws what JudgeClient::run() throws.
-  std::optional<Look> look(const TaskAt& at);
+  std::optional<Look> look(const TaskAt& at,
+                           const std::optional<judge::InspectedDraws>& draws = std::nullopt);
   int looks() const { return looks_; }
   /// Why the last look() returned nothing.
   const std::string& refusal() const { return refusal_; }

@@ -97,6 +97,14 @@ Failure find_failure(Looker& looker, const Result& result, const Variables& over
   const auto at_smoke = [&](const Variables& variables) {
     return task_at(result.task, Preset::smoke, variables, result.dtype);
   };
+  if (const auto failed = failed_on(result, overrides)) {
+    auto look = looker.look(failed->first, failed->second);
+    const bool ran = look && look->ran();
+    failure.on_its_values = ran && look->failed() && !look->other_inputs;
+    failure.right_alone = ran && !failure.on_its_values;
+    if (ran && look->failed()) failure.look = std::move(look);
+    if (failure.look) return failure;
+  }
   if (fails({result.task, result.preset, overrides, result.dtype})) return failure;
   // The overrides may be possible at the judged preset only.
   const auto smoke = looker.look(at_smoke({}));

@@ -13,15 +13,17 @@
 namespace kbench::diagnose {
 
 /// Where the candidate fails: at the sizes it was judged at, at preset smoke, or close to them.
-/// `right_when_small`: it was right at preset smoke.
 struct Failure {
   std::optional<Look> look;
-  bool right_when_small = false;
+  bool on_its_values = false;               ///< `look` is of the values that the result failed on
+  bool right_alone = false;                 ///< on these it is right when it runs once more
+  bool right_when_small = false;            ///< it was right at preset smoke
   std::vector<std::string> not_tried = {};  ///< sizes that could not be run, and why
 };
 
-/// Tries a few sizes, in order of use: with enough elements to see a pattern, and few enough for
-/// the CPU reference.
+/// Looks at the values that the result failed on. Where they cannot be looked at, or it is right on
+/// them, it looks at others: at a few sizes, in order of use, with enough elements to see a
+/// pattern, and few enough for the CPU reference.
 Failure find_failure(Looker& looker, const Result& result, const Variables& overrides,
                      const TimeLimit& deadline);
 

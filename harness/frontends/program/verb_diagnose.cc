@@ -42,6 +42,7 @@ json evidence_json(const Evidence& evidence) {
                 {"matches", evidence.matches},
                 {"mutants_tried", evidence.mutants_tried},
                 {"seen_at", variables_json<json>(evidence.seen_at)},
+                {"right_alone", evidence.right_alone},
                 {"right_when_small", evidence.right_when_small},
                 {"elements", evidence.elements},
                 {"wrong", evidence.wrong},
@@ -51,11 +52,14 @@ json evidence_json(const Evidence& evidence) {
                 {"baseline", json_of<json>(evidence.baseline)},
                 {"roof_gbytes_per_s", evidence.roof_gbytes_per_s},
                 {"roof_tflops", evidence.roof_tflops}};
-  if (evidence.smallest) {
-    value["smallest"] = {{"sizes", variables_json<json>(evidence.smallest->overrides)},
-                         {"verdict", std::string(name_of(evidence.smallest->verdict))},
-                         {"arrays", json_of<json>(evidence.smallest->arrays)}};
-  }
+  const auto add = [&](const char* name, const std::optional<FailingCase>& found) {
+    if (!found) return;
+    value[name] = {{"sizes", variables_json<json>(found->overrides)},
+                   {"verdict", std::string(name_of(found->verdict))},
+                   {"arrays", json_of<json>(found->arrays)}};
+  };
+  add("failed", evidence.failed);
+  add("smallest", evidence.smallest);
   return value;
 }
 

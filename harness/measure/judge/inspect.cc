@@ -52,14 +52,11 @@ void require_few_elements(const Graph& graph) {
   }
 }
 
-void draw_kinds(const SampleParts& parts, Sampler& sampler, uint64_t seed,
-                std::initializer_list<Graph::Kind> kinds) {
+void draw_kind(const SampleParts& parts, Sampler& sampler, uint64_t seed, Graph::Kind kind) {
   vulkan::Commands& commands = sampler.commands();
   commands.begin();
-  for (const auto kind : kinds) {
-    for (const int id : parts.task_memory.graph().values_of(kind)) {
-      sampler.draw(id, seed, parts.task_memory.given(id));
-    }
+  for (const int id : parts.task_memory.graph().values_of(kind)) {
+    sampler.draw(id, seed, parts.task_memory.given(id));
   }
   commands.submit_and_wait(kHarnessSeconds);
 }
@@ -78,8 +75,9 @@ int64_t untouched(const Tensor& before, const Tensor& got) {
 
 }  // namespace
 
-void draw_known(const SampleParts& parts, Sampler& sampler, uint64_t seed) {
-  draw_kinds(parts, sampler, seed, {Graph::Kind::parameter, Graph::Kind::input});
+void draw_known(const SampleParts& parts, Sampler& sampler, const InspectedDraws& draws) {
+  draw_kind(parts, sampler, draws.parameters, Graph::Kind::parameter);
+  draw_kind(parts, sampler, draws.inputs, Graph::Kind::input);
 }
 
 ReceivedRun run_and_receive(const SampleParts& parts, Sampler& sampler, Checks& checks,
@@ -99,7 +97,7 @@ ReceivedRun run_and_receive(const SampleParts& parts, Sampler& sampler, Checks& 
 }
 
 std::optional<Finding> inspect(const SampleParts& parts, Sampler& sampler, Checks& checks,
-                               uint64_t seed, double seconds, Inspection& inspection) {
+                               uint64_t other_inputs, double seconds, Inspection& inspection) {
   const Graph& graph = parts.task_memory.graph();
   require_few_elements(graph);
   inspection.outputs.resize(graph.outputs().size());
@@ -110,7 +108,7 @@ std::optional<Finding> inspect(const SampleParts& parts, Sampler& sampler, Check
     if (run == 1) fills = parts.secret;
     if (run == 2) parts.secret = fills;  // The values of the run before.
     if (run == kOther) {
-      draw_kinds(parts, sampler, Inspection::other_inputs_seed(seed), {Graph::Kind::input});
+      draw_kind(parts, sampler, other_inputs, Graph::Kind::input);
     }
     const bool new_inputs = run == 0 || run == kOther;
     const trial::Contents contents =

@@ -1,4 +1,4 @@
-// Runs a candidate on inputs drawn from a seed of the client's, which can draw them too, and
+// Runs a candidate on inputs drawn from seeds of the client's, which can draw them too, and
 // returns its outputs. Not used for verdicts.
 #pragma once
 
@@ -9,11 +9,12 @@
 #include "harness/measure/judge/checks.h"
 #include "harness/measure/judge/sample.h"
 #include "harness/measure/judge_protocol/findings.h"
+#include "harness/measure/judge_protocol/protocol.h"
 
 namespace kbench::judge {
 
-/// Draws inputs and parameters as kbench::draw_tensors() does for the task and that seed.
-void draw_known(const SampleParts& parts, Sampler& sampler, uint64_t seed);
+/// Draws inputs and parameters as kbench::draw_tensors() does for the task and their seeds.
+void draw_known(const SampleParts& parts, Sampler& sampler, const InspectedDraws& draws);
 
 /// The outputs of one run of a candidate, on the host, by output index.
 struct ReceivedRun {
@@ -29,12 +30,12 @@ ReceivedRun run_and_receive(const SampleParts& parts, Sampler& sampler, Checks& 
                             trial::Contents contents, bool first, double seconds);
 
 /// Runs the candidate four times, on inputs and over values in its outputs and temporaries as
-/// Inspection has them, and receives what it wrote. `seed`: draw_known() has drawn from it. The
+/// Inspection has them, and receives what it wrote. draw_known() has drawn the others. The
 /// finding is what the candidate did outside of its outputs, if anything. Throws kInvalidArgument
 /// where the outputs have more than kMostInspected elements, and what a sample throws. `checks` has
 /// its redzones recorded.
 std::optional<Finding> inspect(const SampleParts& parts, Sampler& sampler, Checks& checks,
-                               uint64_t seed, double seconds, Inspection& inspection);
+                               uint64_t other_inputs, double seconds, Inspection& inspection);
 
 // Compares a candidate's outputs with the CPU's reference: for small sizes, without a baseline.
 

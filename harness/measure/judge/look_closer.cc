@@ -23,7 +23,7 @@ void look_at_outputs(PreparedTrial& trial) {
   std::optional<Checks> checks;
   trial.make_checks_with_redzones(checks);
   Inspection inspection;
-  auto finding = inspect(trial.parts(), trial.sampler(), *checks, *trial.known_seed(),
+  auto finding = inspect(trial.parts(), trial.sampler(), *checks, trial.known_draws()->other_inputs,
                          trial.run_seconds(), inspection);
   trial.report().end.findings.inspection = std::move(inspection);
   refuse_or_pass(trial, std::move(finding));
@@ -43,9 +43,9 @@ void look_at_values(PreparedTrial& trial) {
     }
     trial.make_checks_with_redzones(checks);
     if (first) {
-      right =
-          run_reference(graph, draw_tensors(graph, trial.task()->task().id, *trial.known_seed()),
-                        {.precision = Precision::f64});
+      right = run_reference(
+          graph, draw_tensors(graph, trial.task()->task().id, trial.known_draws()->inputs),
+          {.precision = Precision::f64});
     }
     auto finding = check_values(trial.parts(), trial.sampler(), *checks, trial.rule(), right,
                                 contents, trial.run_seconds());

@@ -6,23 +6,20 @@
 #include <utility>
 
 #include "harness/measure/judge/inspect.h"
-#include "harness/measure/judge/size_rule.h"
 #include "harness/measure/trial/slab_layout.h"
 #include "kbench/certificate.h"
 #include "kbench/error.h"
 #include "kbench/score.h"
-#include "libkbench/base/hash.h"
 
 namespace kbench::judge {
 
 namespace {
 
-/// Runs that the judge has added have one seed and many sizes; no two have the same values.
+/// Runs that the judge has added have one seed and many sizes.
 std::optional<uint64_t> seed_of(const EvaluateRequest& request) {
   const Question& asked = request.question;
   if (!request.values_only || !asked.plan.seed) return asked.plan.seed;
-  const std::string sizes = Sha256().add(sizes_text(asked.overrides)).hex();
-  return trial::SecretStream(asked.plan.seed).beside(std::stoull(sizes.substr(0, 15), nullptr, 16));
+  return trial::SecretStream(asked.plan.seed).at_sizes(asked.overrides);
 }
 
 }  // namespace
@@ -61,8 +58,9 @@ bool PreparedTrial::prepare() {
   allocate();
   take_device();
   if (!alone()) try_lane();
-  known_seed_ = request_.values_only ? secret_.next() : request_.inspect_seed;
-  if (known_seed_) draw_known(parts(), *sampler_, *known_seed_);
+  known_draws_ = request_.inspect;
+  if (request_.values_only) known_draws_ = {secret_.of_draw(0), secret_.of_draw(0)};
+  if (known_draws_) draw_known(parts(), *sampler_, *known_draws_);
   return set_up();
 }
 

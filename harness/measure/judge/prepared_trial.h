@@ -87,8 +87,8 @@ class PreparedTrial {
   TrialOpponent& opponent() { return opponent_; }
   process::Deadline& deadline() { return deadline_; }  ///< for all of it
   trial::SecretStream& secret() { return secret_; }
-  /// The seed of the draws, where the CPU computes the right values for them.
-  std::optional<uint64_t> known_seed() const { return known_seed_; }
+  /// The seeds of the draws, where the CPU computes the right values for them.
+  const std::optional<InspectedDraws>& known_draws() const { return known_draws_; }
   const std::vector<BracketedRun>& hand_overs() const { return hand_overs_; }
   SampleParts parts();
   bool software() const { return context_.device.snapshot().software(); }
@@ -151,7 +151,7 @@ class PreparedTrial {
   process::Deadline& deadline_;
   bool at_baseline_ = false;
   trial::SecretStream secret_;
-  std::optional<uint64_t> known_seed_;
+  std::optional<InspectedDraws> known_draws_;
   runner::Built built_;
   std::vector<BracketedRun> hand_overs_;  ///< for nothing, where the lane hands over
   std::unique_ptr<TaskMemory> own_task_;  ///< of a run that the judge added, without a baseline
@@ -169,7 +169,7 @@ class PreparedTrial {
 void measure(PreparedTrial& trial, const std::function<void(const Progress&)>& on_progress);
 /// The times of the candidate's steps, and of the baseline's.
 void profile(PreparedTrial& trial);
-/// Runs it on the draws of the request's seed, and receives what it wrote (judge/inspect.h).
+/// Runs it on the request's draws, and receives what it wrote (judge/inspect.h).
 void look_at_outputs(PreparedTrial& trial);
 /// Holds its outputs to the CPU's reference, over each kind of contents of its memory.
 void look_at_values(PreparedTrial& trial);

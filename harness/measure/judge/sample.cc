@@ -69,7 +69,9 @@ void Sampler::draw_task(bool inputs_too) {
   commands_.begin();
   for (const auto kind : {Graph::Kind::parameter, Graph::Kind::input}) {
     if (kind == Graph::Kind::input && !inputs_too) continue;
-    for (const int id : parts_.task_memory.graph().values_of(kind)) draw(id);
+    for (const int id : parts_.task_memory.graph().values_of(kind)) {
+      draw(id, parts_.secret.of_draw(0), parts_.task_memory.given(id));
+    }
   }
   commands_.submit_and_wait(kHarnessSeconds);
 }
@@ -248,12 +250,11 @@ std::vector<OutputCheck> Sampler::outputs_of(int call) const {
 
 void Sampler::record_new_inputs(Checks& checks, bool inputs_only) {
   const auto inputs = parts_.task_memory.graph().values_of(Graph::Kind::input);
-  keys_.assign(static_cast<size_t>(calls_), std::vector<uint64_t>(inputs.size()));
+  keys_.clear();
   for (int call = 0; call < calls_; ++call) {
+    keys_.push_back(parts_.secret.of_draw(++draws_));
     for (size_t i = 0; i < inputs.size(); ++i) {
-      uint64_t& key = keys_[static_cast<size_t>(call)][i];
-      key = parts_.secret.next();
-      draw(inputs[i], key,
+      draw(inputs[i], keys_.back(),
            call > 0 ? parts_.memory.slab.tensor(tensors_.input(call, i))
                     : parts_.task_memory.given(inputs[i]));
     }
@@ -263,9 +264,8 @@ void Sampler::record_new_inputs(Checks& checks, bool inputs_only) {
 }
 
 void Sampler::draw_again(int call) {
-  const auto inputs = parts_.task_memory.graph().values_of(Graph::Kind::input);
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    draw(inputs[i], keys_[static_cast<size_t>(call)][i], parts_.task_memory.given(inputs[i]));
+  for (const int id : parts_.task_memory.graph().values_of(Graph::Kind::input)) {
+    draw(id, keys_[static_cast<size_t>(call)], parts_.task_memory.given(id));
   }
 }
 
@@ -339,6 +339,7 @@ std::optional<Finding> Sampler::take_calls(Checks& checks, const trial::Roles& r
     draw_again(call);
     commands_.submit_and_wait(kHarnessSeconds);
     run_baseline(checks);
+    last_checked_ = call;
     baseline.flush_ns += baseline_run_.flush_ns;
     baseline.run_ns += baseline_run_.run_ns;
     baseline.bracket_ns += baseline_run_.bracket_ns;
@@ -350,7 +351,6 @@ std::optional<Finding> Sampler::take_calls(Checks& checks, const trial::Roles& r
         " (in call " + std::to_string(call + 1) + " of " + std::to_string(calls_) + ")";
     return finding;
   }
-  last_checked_ = checked.back();
   // As in a candidate's run, one flush counts.
   const double other_flushes = baseline.flush_ns * (baseline.calls - 1) / baseline.calls;
   baseline.flush_ns -= other_flushes;
@@ -362,8 +362,8 @@ std::optional<Finding> Sampler::take_calls(Checks& checks, const trial::Roles& r
 
 std::optional<Finding> Sampler::take(Checks& checks, const trial::Roles& roles, bool first,
                                      double seconds) {
-  if (calls_ > 1) return take_calls(checks, roles, seconds);
   last_checked_ = 0;
+  if (calls_ > 1) return take_calls(checks, roles, seconds);
   prepare(checks, first);
   const bool truth_first = roles.baseline_first && !opponent_;
   if (truth_first) run_baseline(checks);

@@ -92,6 +92,10 @@ class Sampler {
   int calls() const { return calls_; }
   /// The number of the next sample of a single call; the warm-up's is 0.
   int next_sample() const { return sample_ + 1; }
+  /// Which draw of inputs (SecretStream::of_draw) was checked last; 0: none has been drawn.
+  int checked_draw() const {
+    return draws_ == 0 ? 0 : draws_ - static_cast<int>(keys_.size()) + last_checked_ + 1;
+  }
   bool captures() const { return capture_; }
   /// From the next sample on it runs, too, on the same inputs. `own_clock`: it is
   /// timed by its process's word, as the candidate is by the device's.
@@ -130,7 +134,6 @@ class Sampler {
   void draw(int value, uint64_t key, const vulkan::Region& to);
 
  private:
-  void draw(int value) { draw(value, parts_.secret.next(), parts_.task_memory.given(value)); }
   std::optional<Finding> take_calls(Checks& checks, const trial::Roles& roles, double seconds);
   /// Records drawing new inputs for all calls of a run, and their hashes.
   void record_new_inputs(Checks& checks, bool inputs_only);
@@ -165,9 +168,10 @@ class Sampler {
   std::vector<Diagnostic> notes_;
   double build_s_ = 0;
   int calls_ = 1;
-  int sample_ = -1;                          ///< of a single call: the last one
-  int last_checked_ = 0;                     ///< the call whose truth is there
-  std::vector<std::vector<uint64_t>> keys_;  ///< of the inputs, by call
+  int sample_ = -1;             ///< of a single call: the last one
+  int last_checked_ = 0;        ///< the call whose truth is there
+  int draws_ = 0;               ///< of inputs, each call's counted
+  std::vector<uint64_t> keys_;  ///< of the inputs, by call
   bool capture_ = false;
   BracketedRun baseline_run_;
   Side opponent_side_, candidate_side_;

@@ -67,6 +67,8 @@ void fail(Result& result, const Variables& sizes, const Result& wrong) {
   Result failed = wrong;
   static_cast<Experiment&>(failed) = result;
   failed.message = "at " + sizes_text(sizes) + ": " + wrong.message + " (right at " + own + ")";
+  failed.holds_at = HoldsAt{1, 0, WrongAt{sizes, wrong.verdict, wrong.message}};
+  failed.seed = result.seed;
   failed.lane = result.lane;
   failed.compile_s = result.compile_s;
   failed.stage_s = result.stage_s;

@@ -21,7 +21,7 @@ void steps(PreparedTrial& trial, const std::function<void(const Progress&)>& on_
   if (request.question.check) return trial.check();
   if (!trial.prepare()) return;
   if (request.values_only) return look_at_values(trial);
-  if (request.inspect_seed) return look_at_outputs(trial);
+  if (request.inspect) return look_at_outputs(trial);
   if (request.profile_runs) return profile(trial);
   measure(trial, on_progress);
 }
@@ -73,7 +73,7 @@ void tell_first_release(runner::RunnerKind kind, TrialReport& report) {
 /// Tells the seed only after the candidate's last run on values of it.
 void tell_seed(PreparedTrial& trial, Result& result) {
   result.seed = trial.secret().key();
-  if (!result.correct()) result.failed_sample = trial.sampler().next_sample();
+  if (!result.correct()) result.failed_sample = trial.sampler().checked_draw();
 }
 
 }  // namespace

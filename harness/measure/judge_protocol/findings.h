@@ -1,6 +1,6 @@
 // What a judge sends beside a result when a request asks for details: a candidate's outputs on
 // inputs that the client knows, and the time of each step. Neither is a measurement, and neither
-// has to do with the secret inputs that verdicts come from.
+// has to do with secret inputs of a verdict that is still to come.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,12 @@ inline constexpr int64_t kMostInspected = 1 << 16;
 /// A candidate run three times on the same inputs: over plausible values in its outputs and
 /// temporaries, over zeros, and over zeros once more. Then it runs once on other inputs.
 struct Inspection {
-  /// The seed of the fourth run's inputs, by the seed of everything else.
-  static uint64_t other_inputs_seed(uint64_t seed) { return seed + 1; }
-
   struct Output {
     Tensor before;    ///< what stood there before the first run
     Tensor got;       ///< by the first run
     Tensor again;     ///< by the second
     Tensor repeated;  ///< by the third: what differs from the second is a race
-    Tensor other;     ///< by the fourth, on the inputs of other_inputs_seed()
+    Tensor other;     ///< by the fourth, on other inputs (InspectedDraws)
   };
   std::vector<Output> outputs;  ///< by output index
 };

@@ -44,9 +44,10 @@ KBENCH_FIELDS(Progress, samples, speedup, seconds)
 
 namespace judge {
 
-KBENCH_FIELDS(EvaluateRequest, question, more, next_files, inspect_seed, profile_runs, values_only,
+KBENCH_FIELDS(InspectedDraws, parameters, inputs, other_inputs)
+KBENCH_FIELDS(EvaluateRequest, question, more, next_files, inspect, profile_runs, values_only,
               progress, others, task_files)
-KBENCH_OPTIONAL_FIELDS(EvaluateRequest, inspect_seed, profile_runs)
+KBENCH_OPTIONAL_FIELDS(EvaluateRequest, inspect, profile_runs)
 
 namespace {
 

@@ -38,6 +38,11 @@ inline constexpr size_t kMostFilesAhead = 12;
 /// processors and memory. What is begun beyond it the judge would have to drop.
 inline constexpr size_t kMostLeft = 4;
 
+/// The seeds of the values that an inspection runs a candidate on, the last ones in its last run.
+struct InspectedDraws {
+  uint64_t parameters = 0, inputs = 0, other_inputs = 0;
+};
+
 struct EvaluateRequest {
   Question question = {};
   bool more = false;  ///< others will follow: start runners ahead
@@ -47,10 +52,10 @@ struct EvaluateRequest {
   std::vector<CandidateSource> next_files = {};
   // Ways to look closer instead of judging. The result then says `passed` of a candidate that
   // ran and stayed inside its buffers, right or wrong; with `values_only`, that was right too.
-  std::optional<uint64_t> inspect_seed = {};  ///< run it twice on the draws of this seed
-  std::optional<int> profile_runs = {};       ///< time its steps, and the baseline's
-  bool values_only = false;                   ///< hold it to the CPU's reference once
-  bool looks_closer() const { return inspect_seed || profile_runs || values_only; }
+  std::optional<InspectedDraws> inspect = {};  ///< run it on these, and hand back what it wrote
+  std::optional<int> profile_runs = {};        ///< time its steps, and the baseline's
+  bool values_only = false;                    ///< hold it to the CPU's reference once
+  bool looks_closer() const { return inspect || profile_runs || values_only; }
   bool progress = false;  ///< "progress" lines are wanted
   /// Whether other requests wait, asked again and again: StillCompiling may then be the answer.
   std::function<bool()> others = {};

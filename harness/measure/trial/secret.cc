@@ -1,8 +1,10 @@
 #include "harness/measure/trial/secret.h"
 
 #include <random>
+#include <string>
 
 #include "kbench/random.h"
+#include "libkbench/base/hash.h"
 
 namespace kbench::trial {
 namespace {
@@ -27,5 +29,13 @@ SecretStream::SecretStream(std::optional<uint64_t> seed) : key_(seed ? *seed : s
 uint64_t SecretStream::next() { return value_at(key_, count_++, 0); }
 
 uint64_t SecretStream::beside(uint64_t which) const { return value_at(key_, which, 1); }
+
+uint64_t SecretStream::of_draw(int n) const { return value_at(key_, static_cast<uint64_t>(n), 2); }
+
+uint64_t SecretStream::at_sizes(const Variables& sizes) const {
+  Sha256 hash;
+  for (const auto& [name, value] : sizes) hash.add(name + "=" + to_string(value) + ", ");
+  return beside(std::stoull(hash.hex().substr(0, 15), nullptr, 16));
+}
 
 }  // namespace kbench::trial

@@ -19,8 +19,8 @@ struct WrongElement {
   double got = 0, expected = 0;
 };
 
-/// The smallest sizes at which the candidate fails, with all of its arrays (at most 64 values
-/// each) where they are small enough to be read.
+/// Sizes at which the candidate fails, with all of its arrays (at most 64 values each) where they
+/// are small enough to be read.
 struct FailingCase {
   Variables overrides;
   Verdict verdict = Verdict::wrong_values;
@@ -44,7 +44,11 @@ struct StepProfile {
 
 /// Findings about a result beyond its message.
 struct Evidence {
-  std::optional<FailingCase> smallest = {};
+  /// The case that the result failed on, run once more by itself.
+  std::optional<FailingCase> failed = {};
+  /// It was right there; all else was found on other values.
+  bool right_alone = false;
+  std::optional<FailingCase> smallest = {};  ///< of the smallest sizes that were found
   /// "wrong only in the last 3 of 67 along axis 1: they hold 0 at each of them"
   std::string pattern = {};
   /// Mutants of the graph (kbench/mutants.h) whose output it is: "without the bias of linear".

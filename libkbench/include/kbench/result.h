@@ -118,7 +118,8 @@ struct Result : Experiment {
   /// The secret seed of all that was drawn for it, inputs and sizes, said once the verdict is
   /// there: SamplingPlan::seed draws the same. Unset where nothing was drawn.
   std::optional<uint64_t> seed;
-  /// The sample that it failed in: 1 is the warm-up; 0: none was taken, or it passed.
+  /// The draw of inputs that it failed on: 1 is the warm-up's, and each call of a module counts.
+  /// 0: none was drawn, or it passed.
   int failed_sample = 0;
   Interval speedup;         ///< median of baseline / candidate over paired samples
   double candidate_ms = 0;  ///< median device time
