@@ -71,7 +71,8 @@ std::string_view explain_certificate(std::string_view word) {
     return "certified in values: no known shortcut passes; some part in fewer bits would";
   }
   if (word == kNotCertified) {
-    return "not certified: a shortcut is known that passes, or an honest variant that does not";
+    return "not certified: a pass proves nothing, nor do wrong values: a shortcut is known that "
+           "passes, or an honest variant that fails";
   }
   if (word == kTrivialTask) return "trivial: its outputs can be known without its inputs";
   if (word == kUntried) {

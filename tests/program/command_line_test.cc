@@ -76,7 +76,7 @@ TEST(CommandLine, ListHasALineForEveryTask) {
     EXPECT_THAT(said.out.substr(0, said.out.find('\n')), HasSubstr(column));
   }
   EXPECT_EQ(list.size(), 250u);
-  EXPECT_EQ(count_lines(said.out), 250u + 3u);
+  EXPECT_EQ(count_lines(said.out), 250u + 4u);
   EXPECT_THAT(said.out, HasSubstr("\n250 tasks at preset smoke\n"));
   for (const json& task : list) {
     const std::string id = task["task"], name = task["name"];
@@ -108,6 +108,21 @@ TEST(CommandLine, ListSaysWhatItsSizesAre) {
       run_program({"list", "--task", "1/19", "--preset", "smoke", "--set", "batch_size=3"});
   ASSERT_EQ(said.code, 0) << said.err;
   EXPECT_THAT(said.out, HasSubstr("\n1 task at preset smoke with batch_size=3\n"));
+}
+
+TEST(CommandLine, ATaskThatIsNotCertifiedIsSaidToProveNothing) {
+  for (const char* verb : {"list", "show"}) {
+    EXPECT_THAT(run_program({verb, "3/24", "--preset", "smoke"}).out,
+                HasSubstr("not certified: a pass proves nothing"));
+    EXPECT_THAT(run_program({verb, "1/19", "--preset", "smoke"}).out,
+                ::testing::Not(HasSubstr("proves nothing")));
+  }
+  ScratchFolder folder;
+  folder.write("broken.yaml",
+               "kbench: 1\ntask: level3/24\nkernels:\n  k: {source: no GLSL}\n"
+               "dispatch:\n  - {kernel: k, bind: [output], groups: 1}\n");
+  EXPECT_THAT(run_program({"run", "broken.yaml", "--preset", "smoke"}, folder.path()).out,
+              HasSubstr("check       not certified: a pass proves nothing"));
 }
 
 TEST(CommandLine, LevelsAndTasksNarrowEachOther) {

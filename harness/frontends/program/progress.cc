@@ -9,6 +9,7 @@
 #include "harness/frontends/program/terminal.h"
 #include "harness/frontends/program/text.h"
 #include "harness/measure/judge_protocol/protocol.h"
+#include "kbench/certificate.h"
 #include "kbench/error.h"
 #include "libkbench/base/start_thread.h"
 
@@ -60,7 +61,10 @@ void Progress::finish(const std::string& name, const Result& result) {
   std::string outcome(name_of(result.verdict));
   if (result.correct()) {
     outcome += "  " + format_speedup(result.speedup) + "  " + format_ms(result.candidate_ms);
-    if (passed_uncertified(result)) outcome += "  certificate " + result.certificate;
+  }
+  if (proves_nothing(result)) {
+    outcome += result.certificate == kNotCertified ? "  not certified: it proves nothing"
+                                                   : "  certificate " + result.certificate;
   }
   finish(name, outcome);
 }

@@ -310,7 +310,7 @@ std::string format_result(const Result& r, const std::string& candidate, Detail 
     line("sizes", sizes);
   }
   if (!r.device.empty()) line("device", r.device);
-  if (passed_uncertified(r)) line("check", std::string(explain_certificate(r.certificate)));
+  if (proves_nothing(r)) line("check", std::string(explain_certificate(r.certificate)));
   if (r.holds_at) line("general", holds_at_text(*r.holds_at));
   if (!r.library_calls.empty()) {
     const std::string share =

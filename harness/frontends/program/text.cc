@@ -115,9 +115,9 @@ std::string padded(std::string text, size_t width) {
   return text;
 }
 
-bool passed_uncertified(const Result& result) {
-  return result.correct() &&
-         (result.certificate == kNotCertified || result.certificate == kUntried);
+bool proves_nothing(const Result& result) {
+  return result.certificate == kNotCertified ||
+         (result.correct() && result.certificate == kUntried);
 }
 
 std::string software_warning(const std::string& device) {

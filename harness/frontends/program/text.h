@@ -30,8 +30,8 @@ std::string wrapped(const std::string& text, size_t columns = 98);
 /// behind `indent`; empty where the text has no such line or there is no column.
 std::string pointed_line(std::string_view text, const Location& place, const std::string& indent);
 
-/// It passed, where a shortcut is known to pass, too, or none was tried (kbench/certificate.h).
-bool passed_uncertified(const Result& result);
+/// The task's check is known to fail; or none was tried, and it passed (kbench/certificate.h).
+bool proves_nothing(const Result& result);
 /// The warning that a CPU was timed.
 std::string software_warning(const std::string& device);
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -161,6 +162,10 @@ int run_list(ListOptions& options) {
       separator = ", ";
     }
     text += "\n";
+    const auto is_none = [](const auto& row) { return row.back() == kNotCertified; };
+    if (std::ranges::any_of(rows, is_none)) {
+      text += "none: " + std::string(explain_certificate(kNotCertified)) + "\n";
+    }
   }
   say(text);
   return kDone;
