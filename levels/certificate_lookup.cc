@@ -63,6 +63,9 @@ const Certificate* lookup_certificate(const TaskAt& at) {
     const auto found = at_preset.find(name);
     if (found == at_preset.end() || found->second != value) return nullptr;
   }
+  for (const auto& own : task->certificates) {
+    if (own->preset == preset && own->dtype == at.dtype) return &own->tasks.front();
+  }
   const std::vector<Certificate>& all = certificates(preset, at.dtype).tasks;
   const auto found = std::ranges::lower_bound(all, at.task, {}, &Certificate::task);
   return found != all.end() && found->task == at.task ? &*found : nullptr;

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -16,7 +15,6 @@
 #include "kbench/certificate.h"
 #include "kbench/error.h"
 #include "kbench/task.h"
-#include "kbench/version.h"
 #include "libkbench/base/enum_names.h"
 #include "libkbench/base/files.h"
 #include "libkbench/core/in_words.h"
@@ -111,13 +109,6 @@ class AuditTable {
   size_t name_width_ = 4;
 };
 
-std::string today() {
-  const std::time_t now = std::time(nullptr);
-  char text[16];
-  std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
-  return text;
-}
-
 /// The file's certificates, with new ones replacing those of the same tasks; kinds that were not
 /// tried are kept.
 CertificateFile updated(const std::string& path, CertificateFile made) {
@@ -158,13 +149,11 @@ class Place {
   }
 
   CertificateFile file(Preset preset, DType dtype) const {
-    CertificateFile file;
-    file.preset = preset;
-    file.dtype = dtype;
-    file.device = device_ ? device_->snapshot().name : "CPU reference";
-    file.driver = device_ ? device_->snapshot().driver : "held to float64";
-    file.date = today();
-    file.kbench = version();
+    CertificateFile file = audit::new_certificates(preset, dtype);
+    if (device_) {
+      file.device = device_->snapshot().name;
+      file.driver = device_->snapshot().driver;
+    }
     return file;
   }
   std::unique_ptr<audit::VariantEvaluator> evaluator(const Task& task, const Graph& graph) {
@@ -236,6 +225,12 @@ void expect_whole(const VerbOptions& options, DType dtype,
   if (!options.audit.only.empty()) {
     throw Error(ErrorCode::kInvalidArgument,
                 "--out is of whole certificates; with --only there are none");
+  }
+  for (const Task* task : selected) {
+    if (task->id.own.empty()) continue;
+    throw Error(ErrorCode::kInvalidArgument,
+                "certificates of " + to_string(task->id) +
+                    " stand beside its file: kbench task certify FILE");
   }
   if (options.kinds.empty()) return;
   std::map<TaskId, double> known;

@@ -6,6 +6,7 @@
 #include "kbench/error.h"
 #include "libkbench/base/enum_names.h"
 #include "libkbench/base/text.h"
+#include "libkbench/core/own_tasks.h"
 #include "libkbench/scoring/honest_errors.h"
 #include "libkbench/scoring/json_field.h"
 #include "libkbench/scoring/json_fields.h"
@@ -94,7 +95,7 @@ std::string to_json(const CertificateFile& file) {
   text += "\n\"tasks\": [";
   const char* separator = "\n";
   for (const Certificate& certificate : file.tasks) {
-    Json entry = {{"task", to_string(certificate.task)}, {"tolerance", certificate.tolerance}};
+    Json entry = {{"task", exact_name(certificate.task)}, {"tolerance", certificate.tolerance}};
     for (const auto& [kind, tally] : certificate.kinds) {
       entry[std::string(name_of(kind))] = from_tally(tally);
     }
@@ -116,7 +117,7 @@ CertificateFile parse_certificates(const std::string& text, const std::string& n
   file.kbench = fields["kbench"].text();
   for (const JsonField& entry : fields["tasks"].items()) {
     Certificate certificate;
-    certificate.task = entry["task"].as(parse_task_id);
+    certificate.task = entry["task"].as(task_id_of_exact);
     certificate.tolerance = entry["tolerance"].positive_real();
     for (const VariantKind kind : kVariantKinds) {
       const std::string kind_name(name_of(kind));

@@ -3,11 +3,14 @@
 #include <filesystem>
 #include <memory>
 #include <set>
+#include <sstream>
 
+#include "kbench/certificate.h"
 #include "kbench/error.h"
 #include "kbench/task_file.h"
 #include "libkbench/base/files.h"
 #include "libkbench/base/text.h"
+#include "libkbench/core/in_words.h"
 #include "libkbench/core/own_tasks.h"
 #include "libkbench/task_file/task_file.h"
 
@@ -16,6 +19,36 @@ namespace kbench {
 namespace fs = std::filesystem;
 
 namespace {
+
+/// Begins a line behind a task's text that is one of its certificates: they go wherever the text
+/// goes. To YAML it is a comment, which changes no meaning.
+constexpr std::string_view kCertificate = "#kbench-certificate ";
+
+/// The file's text, and the certificates beside it.
+std::string text_with_certificates(const std::string& file) {
+  std::string text = read_file(file);
+  if (!fs::exists(certificates_beside(file))) return text;
+  std::istringstream lines(read_file(certificates_beside(file)));
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.empty()) text.append("\n").append(kCertificate).append(line);
+  }
+  return text;
+}
+
+/// Takes those in the task's text that are of its meaning and its tolerance.
+void take_certificates(const std::string& file, Task& task) {
+  std::istringstream lines(task.file);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(kCertificate)) continue;
+    const auto made = std::make_shared<const CertificateFile>(
+        parse_certificates(line.substr(kCertificate.size()), "a certificate of " + shown(file)));
+    const bool its = !made->tasks.empty() && made->tasks.front().task == task.id &&
+                     made->tasks.front().tolerance == bounds_of(task, made->dtype).relative;
+    if (its) task.certificates.push_back(made);
+    if (!its)
+      task.ignored_certificates.push_back(preset_in_words(name_of(made->preset), made->dtype));
+  }
+}
 
 /// Throws as add_task_file().
 Task task_of_file(const std::string& text, const std::string& file) {
@@ -29,6 +62,7 @@ Task task_of_file(const std::string& text, const std::string& file) {
             .honest = read->honest,
             .file = text};
   build_graph(task, Preset::smoke);
+  take_certificates(file, task);
   return task;
 }
 
@@ -36,6 +70,10 @@ Task task_of_file(const std::string& text, const std::string& file) {
 
 const Task& add_task_file(const std::string& text, const std::string& file) {
   return add_own_task(task_of_file(text, file));
+}
+
+std::string certificates_beside(const std::string& file) {
+  return fs::path(file).replace_extension(".certificates.jsonl").string();
 }
 
 std::string module_behind(const Task& task) {
@@ -92,7 +130,7 @@ TaskSet TaskSet::from_path(const std::string& path) {
   TaskSet set;
   std::set<std::string> names;
   for (const std::string& file : files) {
-    const Task& task = add_task_file(read_file(file), file);
+    const Task& task = add_task_file(text_with_certificates(file), file);
     if (!names.insert(task.id.own).second) {
       throw Error(ErrorCode::kInvalidArgument,
                   quoted(path) + " has two tasks called " + task.id.own + "; one is " + file);

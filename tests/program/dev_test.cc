@@ -32,6 +32,9 @@ TEST_F(Dev, MistakesAreOneLineEach) {
   write_file(folder_ / "object.json", "{}\n");
   write_file(folder_ / "text.json", "hello world\n");
   write_file(folder_ / "file", "");
+  write_file(folder_ / "own.yaml",
+             "kbench_task: 1\nname: my/own\ninputs:\n  x: {shape: [4]}\noperators:\n"
+             "  - {op: relu, in: x, out: y}\noutputs: y\n");
   for (const auto& [command, says] : std::vector<std::pair<std::string, std::string>>{
            {"frobnicate", "unknown verb 'frobnicate'"},
            {"audit --tsak 1/19", "did you mean '--task'?; see kbench-dev audit --help"},
@@ -53,6 +56,8 @@ TEST_F(Dev, MistakesAreOneLineEach) {
            {"audit --task 1/47 --only x --out f.json", "with --only there are none"},
            {"audit --task 1/19 --set batch_size=2 --out f.json", "leave --set out"},
            {"audit --task 1/19 --tolerances f.json", "--tolerances is of halves"},
+           {"audit --task own.yaml --out f.json",
+            "stand beside its file: kbench task certify FILE"},
            {"baseline --passes 0", "--passes: '0' is not a whole number"},
        }) {
     const Said said = dev(command);

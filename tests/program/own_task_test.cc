@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "kbench/certificate.h"
 #include "kbench/result.h"
 #include "tests/program/run_program.h"
 
@@ -86,6 +87,50 @@ TEST_F(QuickOwnTask, IsJudgedByItsFile) {
   said = kbench("run wrong.yaml --device cpu --json --tasks tasks/");
   EXPECT_EQ(said.code, 1);
   EXPECT_EQ(result_from_json(said.out).verdict, Verdict::wrong_values) << said.out;
+}
+
+TEST_F(OwnTask, HasTheCertificateBesideItsFile) {
+  const std::string run =
+      "run set/gate.yaml --device cpu --measure-seconds 0.05 --json --tasks tasks/gate.yaml";
+  const auto certificate = [&](const std::string& more = "") {
+    return result_from_json(kbench(run + more).out).certificate;
+  };
+  EXPECT_EQ(certificate(), kUntried);
+  const Said made = kbench("task certify tasks/gate.yaml");
+  EXPECT_EQ(made.code, 0) << made.out << made.err;
+  EXPECT_THAT(made.out, HasSubstr("my/gate  certified"));
+  EXPECT_EQ(certificate(), kCertifiedPrecision);
+  EXPECT_EQ(certificate(" --dtype bf16"), kUntried) << "it is of one type";
+  EXPECT_THAT(kbench("show tasks/gate.yaml --preset smoke").out, HasSubstr("certified: no known"));
+
+  kbench(run + " --output r.jsonl");
+  const Said report = kbench("report r.jsonl --task tasks/gate.yaml");
+  EXPECT_THAT(report.out,
+              ::testing::AllOf(HasSubstr("1/1"), Not(HasSubstr("without a certificate"))));
+
+  kbench("task certify tasks/gate.yaml --dtype bf16");
+  const std::string beside = folder_ / "tasks/gate.certificates.jsonl", both = read_file(beside);
+  EXPECT_EQ(count_lines(both), 2u);
+  EXPECT_NE(certificate(" --dtype bf16"), kUntried);
+  EXPECT_EQ(certificate(), kCertifiedPrecision) << "the other one is kept";
+
+  write_file(folder_ / "tasks/gate.yaml", std::string("# said otherwise\n") + kTask);
+  EXPECT_EQ(certificate(), kCertifiedPrecision);
+  write_file(folder_ / "tasks/gate.yaml",
+             std::string(kTask) + "tolerance: {relative: 1e-3, reason: sums}\n");
+  EXPECT_EQ(certificate(), kUntried);
+  EXPECT_THAT(kbench(run).err, HasSubstr("the certificate of my/gate at preset smoke is not used, "
+                                         "as the task or its tolerance was another"));
+
+  write_file(folder_ / "tasks/gate.yaml", kTask);
+  std::string other = both;
+  other.replace(other.find("\"tolerance\":0.0001"), 18, "\"tolerance\":0.0002");
+  write_file(beside, other);
+  EXPECT_THAT(kbench(run).err, HasSubstr("as the task or its tolerance was another"));
+  write_file(beside, "{\"preset\": 1}\n");
+  const Said broken = kbench(run);
+  EXPECT_EQ(broken.code, 2);
+  EXPECT_THAT(broken.err, HasSubstr("a certificate of tasks/gate.yaml"));
 }
 
 /// The example files that ship, by their names.
@@ -187,6 +232,9 @@ TEST_F(OwnTask, IsCheckedAndBegun) {
   EXPECT_THAT(said.out, HasSubstr("mine/first"));
   EXPECT_EQ(kbench("task new relu").code, 2);
   EXPECT_EQ(kbench("task check nothing.yaml").code, 2);
+  EXPECT_THAT(kbench("task certify tasks/").err, HasSubstr("certify takes the file of one task"));
+  EXPECT_THAT(kbench("task certify 1/19").err, HasSubstr("certify takes the file of one task"));
+  EXPECT_THAT(kbench("task certify tasks/gate.yaml --preset v7").err, HasSubstr("'v7' is none of"));
   said = kbench("task from-pytorch nothing.py");
   EXPECT_EQ(said.code, 2);
   EXPECT_THAT(said.err, HasSubstr("nothing.py"));

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "harness/frontends/program/terminal.h"
 #include "kbench/attempt.h"
 #include "kbench/candidate.h"
 #include "kbench/candidate_limits.h"
@@ -117,6 +118,12 @@ void CandidateTasks::add_to(Command app) {
 
 void CandidateTasks::read() {
   if (given()) named_ = select_tasks_and_files(selection_);
+  for (const Task* task : named_) {
+    for (const std::string& at : task->ignored_certificates) {
+      warn("note: the certificate of " + to_string(task->id) + " at preset " + at +
+           " is not used, as the task or its tolerance was another: kbench task certify FILE");
+    }
+  }
 }
 
 std::string CandidateTasks::of_unnamed() const {

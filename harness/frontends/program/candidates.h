@@ -24,7 +24,8 @@ class CandidateTasks {
  public:
   void add_to(Command app);
   bool given() const { return !selection_.empty(); }
-  /// Makes the tasks of its files known, and remembers which tasks it names. Throws Error.
+  /// Makes the tasks of its files known, and remembers which tasks it names. Says on standard error
+  /// which certificates are not used. Throws Error.
   void read();
   /// The task of a ModelNew that says none itself: the one that is named; empty where several are.
   std::string of_unnamed() const;

@@ -178,6 +178,7 @@ void advise(const std::function<void()>& check, const char* advice) {
 }
 
 std::string scores_of(const ReportOptions& options) {
+  options.tasks.select();  // Makes its files known: results are of what a file means.
   std::vector<ResultLine> lines = read_all(options.sources);
   const size_t read = lines.size();
   apply_filters(lines, options);

@@ -31,6 +31,7 @@ struct TaskVerbOptions {
   std::string action;
   std::string what;
   std::string name, module_class, init, smoke, train, v0;
+  std::string preset = std::string(name_of(Preset::smoke)), dtype = "f32";
   int list = 1;
   double seconds = 60;
 };
@@ -98,6 +99,27 @@ std::pair<std::string, bool> pytorch_line(runner::PythonHelper& python, const Ta
   return {"  pytorch the same: worst error " + format_number(found.worst_error) + "\n", false};
 }
 
+/// What an audit left, and whether that is more than fewer bits.
+std::pair<std::string, bool> left_of(const audit::TaskAudit& audit) {
+  std::map<VariantKind, std::string> left;
+  for (const audit::Tried& tried : audit.tried) {
+    if (!audit::is_left(tried) || tried.identical) continue;
+    left[tried.kind] += "\n            " + tried.margin.description;
+  }
+  bool found = false;
+  std::string text;
+  for (const auto& [kind, variants] : left) {
+    found = found || kind != VariantKind::precision;
+    text += "          " +
+            (kind == VariantKind::honest ? "honest, and needs more than half of the tolerance:"
+             : kind == VariantKind::precision
+                 ? "of fewer bits, and passes:"
+                 : std::string(name_of(kind)) + ", passes, and leaves something out:") +
+            variants + "\n";
+  }
+  return {text.empty() ? "          none passes that should not\n" : text, found};
+}
+
 /// Says what kbench makes of a task; returns whether something should be looked into.
 bool check(const Task& task, runner::PythonHelper& python) {
   std::string text = to_string(task.id) + "  " + task.name + "\n";
@@ -131,27 +153,47 @@ bool check(const Task& task, runner::PythonHelper& python) {
   }
   const auto evaluator = audit::make_host_evaluator(task, *graph);
   const audit::TaskAudit audit = audit::audit_task(task, *graph, *evaluator);
-  std::map<VariantKind, std::string> left;
-  for (const audit::Tried& tried : audit.tried) {
-    if (!audit::is_left(tried) || tried.identical) continue;
-    left[tried.kind] += "\n            " + tried.margin.description;
-  }
   text += "  check   " + std::to_string(audit.tried.size()) +
           " variants at smoke, held to |c - r| <= " + format_number(task.tolerance.relative) +
           " * (s + |r|)\n";
-  bool found = !faults.suspicious.empty() || !dead.empty() || differs;
-  for (const auto& [kind, variants] : left) {
-    found = found || kind != VariantKind::precision;
-    text += "          " +
-            (kind == VariantKind::honest ? "honest, and needs more than half of the tolerance:"
-             : kind == VariantKind::precision
-                 ? "of fewer bits, and passes:"
-                 : std::string(name_of(kind)) + ", passes, and leaves something out:") +
-            variants + "\n";
+  const auto [left, found] = left_of(audit);
+  say(text + left);
+  return found || !faults.suspicious.empty() || !dead.empty() || differs;
+}
+
+/// Audits the file's task on the CPU, and keeps its certificate beside the file, with those of
+/// other presets and types.
+int certify(const TaskVerbOptions& options) {
+  if (!is_task_path(options.what) || std::filesystem::is_directory(options.what)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "certify takes the file of one task, not " + quoted(options.what));
   }
-  if (left.empty()) text += "          none passes that should not\n";
-  say(text);
-  return found;
+  const Task& task = task_argument(options.what);
+  CertificateFile made = audit::new_certificates(preset_from_name(options.preset),
+                                                 task_dtype_from_name(options.dtype));
+  require_defined(task, made.dtype);
+  if (const auto fault = reference::not_a_number(task); !fault.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "no candidate can be right: " + fault);
+  }
+  const auto graph = build_graph(task, made.preset, {}, made.dtype);
+  const auto evaluator = audit::make_host_evaluator(task, *graph);
+  const audit::TaskAudit audit = audit::audit_task(task, *graph, *evaluator);
+  made.tasks.push_back(audit::certificate_of(audit));
+  std::vector<CertificateFile> all = {made};
+  for (const auto& other : task.certificates) {
+    if (other->preset != made.preset || other->dtype != made.dtype) all.push_back(*other);
+  }
+  NewFile file(certificates_beside(options.what));
+  for (const CertificateFile& each : all) {
+    std::string line = to_json(each);
+    std::erase(line, '\n');
+    file.write(line + "\n");
+  }
+  file.commit();
+  const std::string_view word = certification(task, made.tasks.front());
+  say(to_string(task.id) + "  " + std::string(explain_certificate(word)) + "\n" +
+      left_of(audit).first + "  kept    " + shown(certificates_beside(options.what)) + "\n");
+  return is_certified(word) ? kDone : kFailed;
 }
 
 void require_own_name(const std::string& name) {
@@ -207,6 +249,7 @@ int print_from_pytorch(const TaskVerbOptions& options) {
 
 int run_task(const TaskVerbOptions& options) {
   if (options.action == "from-pytorch") return print_from_pytorch(options);
+  if (options.action == "certify") return certify(options);
   if (options.action == "new") {
     require_own_name(options.what);
     std::string text = kStarter;
@@ -226,29 +269,36 @@ int run_task(const TaskVerbOptions& options) {
 Verb add_task(Command program) {
   auto options = std::make_shared<TaskVerbOptions>();
   const Command app = program.add_verb(
-      "task", "Tasks of your own: check a file, begin one, make one of PyTorch",
+      "task", "Tasks of your own: check or certify a file, begin one, make one of PyTorch",
       "Checks a file of a task of your own, or a folder of them: sizes, work and memory at every "
       "preset, right values that are NaN or always the same, what no output depends on, whether "
       "PyTorch computes the same at preset smoke where "
       "there is python3 with torch, and which shortcuts its check lets pass there. Exit code 1 "
-      "where there is something to look into. Or prints a "
-      "file to begin with. Or prints the file of a PyTorch module: a Python file as KernelBench's "
-      "are, with class Model, get_inputs() and get_init_inputs(). Its integers at the top level, "
-      "such as batch_size = 128, are its sizes: --smoke batch_size=2 traces it with another one. "
-      "What is printed was run beside the module on two draws, in float64. "
-      "It takes python3 with torch (KBENCH_PYTHON), and runs there without network, in a folder "
-      "of its own. docs/tasks.md has the format.",
+      "where there is something to look into. Or certifies a file's task at a preset: what `check` "
+      "tries, tried there on the CPU, which may take long; the certificate is kept beside the file "
+      "(my/block.certificates.jsonl), and results show it. Exit code 1 where it is not certified. "
+      "Or prints a file to begin with. Or prints the file of a PyTorch module: a Python file as "
+      "KernelBench's are, with class Model, get_inputs() and get_init_inputs(). Its integers at "
+      "the top level, such as batch_size = 128, are its sizes: --smoke batch_size=2 traces it with "
+      "another one. What is printed was run beside the module on two draws, in float64. It takes "
+      "python3 with torch (KBENCH_PYTHON), and runs there without network, in a folder of its own. "
+      "docs/tasks.md has the format.",
       "  kbench task new my/block > my/block.yaml\n"
       "  kbench task check my/block.yaml\n"
+      "  kbench task certify my/block.yaml --preset v0\n"
       "  kbench task from-pytorch block.py --name my/block > my/block.yaml\n"
       "  kbench task from-pytorch block.py --smoke batch_size=2,dim=16 > my/block.yaml");
-  app.add_option("ACTION", options->action, "check, new or from-pytorch",
-                 member_of({"check", "new", "from-pytorch"}))
+  app.add_option("ACTION", options->action, "check, certify, new or from-pytorch",
+                 member_of({"check", "certify", "new", "from-pytorch"}))
       .required();
   app.add_option("WHAT PATH", options->what,
-                 "check: a file or folder; new: the task's name, my/block; from-pytorch: a Python "
-                 "file")
+                 "check: a file or folder; certify: a file; new: the task's name, my/block; "
+                 "from-pytorch: a Python file")
       .required();
+  const Command certified = app.in_group("certify");
+  certified.add_setting("--preset PRESET", options->preset, kPresetNames,
+                        member_of(names_to(Preset::v0_1)));
+  certified.add_setting("--dtype TYPE", options->dtype, "f32, f16 or bf16", task_dtypes());
   const Command pytorch = app.in_group("from-pytorch");
   pytorch.add_option("--name SET/NAME", options->name,
                      "The task's name; without it my/ and the file's");

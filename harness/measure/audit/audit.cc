@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <ctime>
 #include <limits>
 #include <vector>
 
 #include "kbench/compare.h"
 #include "kbench/error.h"
+#include "kbench/version.h"
 
 namespace kbench::audit {
 namespace {
@@ -209,6 +211,13 @@ bool is_left(const Tried& tried) {
   const double margin = tried.margin.margin;
   if (tried.kind != VariantKind::honest) return margin <= 1;
   return margin > kHonestShare && !std::isinf(margin);
+}
+
+CertificateFile new_certificates(Preset preset, DType dtype) {
+  const std::time_t now = std::time(nullptr);
+  char today[16];
+  std::strftime(today, sizeof today, "%Y-%m-%d", std::gmtime(&now));
+  return {preset, dtype, "CPU reference", "held to float64", today, version(), {}};
 }
 
 Certificate certificate_of(const TaskAudit& audit) {

@@ -93,6 +93,8 @@ TaskAudit audit_task(const Task& task, const Graph& graph, VariantEvaluator& eva
 /// not.
 bool is_left(const Tried& tried);
 Certificate certificate_of(const TaskAudit& audit);
+/// An empty file of such, to be made today on the CPU reference.
+CertificateFile new_certificates(Preset preset, DType dtype);
 /// The entry of the task's table of dead parts with this variant; null: none.
 const Dead* find_dead(const Task& task, const std::string& description);
 

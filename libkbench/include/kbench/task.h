@@ -17,6 +17,8 @@
 
 namespace kbench {
 
+struct CertificateFile;
+
 /// Level and number, as KernelBench counts them (level1/19 is ReLU), or the name of a task of one's
 /// own (kbench/task_file.h).
 struct TaskId {
@@ -105,6 +107,10 @@ struct Task {
   std::map<DType, HonestError> honest = {};
   /// The text of the file that a task of one's own is; empty: one of the suite.
   std::string file = {};
+  /// Of a task of one's own: what audits of it found (kbench/certificate.h), one a preset and type.
+  std::vector<std::shared_ptr<const CertificateFile>> certificates = {};
+  /// "preset smoke": of those beside its file that are of another meaning or tolerance.
+  std::vector<std::string> ignored_certificates = {};
 };
 /// What the task's results in that type are held to.
 Bounds bounds_of(const Task& task, DType dtype);

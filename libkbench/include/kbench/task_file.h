@@ -20,11 +20,14 @@ namespace kbench {
 /// Throws Error (kParse with the place; of shapes that do not fit at preset smoke, too).
 const Task& add_task_file(const std::string& text, const std::string& file);
 
+/// "my/block.certificates.jsonl", which has those of my/block.yaml: a CertificateFile a line.
+std::string certificates_beside(const std::string& file);
+
 /// The tasks of a file, or of a folder's files *.yaml, by name.
 class TaskSet {
  public:
-  /// Adds them. Throws as add_task_file(), and kNotFound, kIo; kInvalidArgument for a folder
-  /// without such files, or two of which have one name.
+  /// Adds them, with the certificates beside them. Throws as add_task_file(), and kNotFound, kIo;
+  /// kInvalidArgument for a folder without such files, or two of which have one name.
   static TaskSet from_path(const std::string& path);
   /// Pointers stay valid as long as the process lives.
   const std::vector<const Task*>& tasks() const { return tasks_; }
