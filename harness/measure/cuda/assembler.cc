@@ -147,12 +147,12 @@ Assembler::Assembler(const Toolkit& toolkit, const ToolkitPlaces& places)
 Assembler::~Assembler() = default;
 
 AssembleOutcome Assembler::assemble(const std::string& ptx, const ComputeCapability& device,
-                                    const std::string& file, int first_line) const {
+                                    const std::string& file, int first_line, bool line_info) const {
   const LinkCalls& calls = state_->calls;
   const std::string architecture = "-arch=" + device.architecture();
-  const char* options[] = {architecture.c_str(), "-O3"};
+  const char* options[] = {architecture.c_str(), "-O3", "-lineinfo"};
   Link made = nullptr;
-  if (calls.create(&made, std::size(options), options) != kSuccess) {
+  if (calls.create(&made, line_info ? 3 : 2, options) != kSuccess) {
     throw Error(ErrorCode::kUnsupported, "nvJitLink ('" + state_->library.name() +
                                              "') does not assemble for " + device.architecture());
   }

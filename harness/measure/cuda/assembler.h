@@ -28,9 +28,9 @@ class Assembler {
   ~Assembler();
 
   /// `file` and `first_line` as in CudaSource; first_line 0: the PTX was made from the file, and
-  /// diagnostics have no lines.
+  /// diagnostics have no lines. `line_info`: the PTX's own is kept.
   AssembleOutcome assemble(const std::string& ptx, const ComputeCapability& device,
-                           const std::string& file, int first_line) const;
+                           const std::string& file, int first_line, bool line_info = false) const;
 
  private:
   struct State;

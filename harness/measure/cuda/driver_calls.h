@@ -120,6 +120,9 @@ struct Copy2d {
   CALL(set_function_attribute, "cuFuncSetAttribute", Function, int, int) \
   CALL(launch, "cuLaunchKernel", Function, unsigned, unsigned, unsigned, unsigned, unsigned, \
        unsigned, unsigned, Stream, void**, void**) \
+  CALL(upload, "cuMemcpyHtoD_v2", Pointer, const void*, size_t) \
+  CALL(synchronize, "cuCtxSynchronize") \
+  CALL(context_reset, "cuDevicePrimaryCtxReset_v2", Device) \
   CALL(copy, "cuMemcpyDtoDAsync_v2", Pointer, Pointer, size_t, Stream) \
   CALL(copy_rows, "cuMemcpy2DAsync_v2", const Copy2d*, Stream) \
   CALL(set_words, "cuMemsetD32Async", Pointer, unsigned, size_t, Stream) \

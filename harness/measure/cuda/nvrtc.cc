@@ -226,6 +226,7 @@ std::vector<std::string> Nvrtc::State::options(const CudaSource& source,
   std::vector<std::string> options = {"--gpu-architecture=" + architecture, "--std=c++17",
                                       "-default-device"};
   if (major >= 12) options[1] = "--std=c++20";
+  if (source.line_info) options.push_back("--generate-line-info");
   // With a cache on disk one candidate could prepare the next, and messages would not come again.
   if (major > 12 || (major == 12 && minor >= 9)) options.push_back("--no-cache");
   for (const std::string& folder : include) options.push_back("--include-path=" + folder);
@@ -265,7 +266,9 @@ CudaOutcome Nvrtc::compile(const CudaSource& source, const ComputeCapability& de
   }
   Program made = nullptr;
   const std::string file = source.file.empty() ? "kernel.cu" : source.file;
-  const std::string text = with_macros(source, included.text);
+  const std::string place =
+      source.line_info ? "#line " + std::to_string(source.first_line) + " \"" + file + "\"\n" : "";
+  const std::string text = with_macros(source, place + included.text);
   s.check(s.calls.create(&made, text.c_str(), file.c_str(), static_cast<int>(names.size()),
                          pointers(texts).data(), pointers(names).data()),
           "nvrtcCreateProgram");

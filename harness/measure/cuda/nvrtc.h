@@ -33,6 +33,8 @@ struct CudaSource {
   /// kernel there is.
   std::string entry;
   std::vector<std::pair<std::string, std::string>> macros;
+  /// The code says which line each instruction is from, by `file` and its lines.
+  bool line_info = false;
   /// Resolves #include "name" seen in `from`: (path, text), or nothing when there is no such file.
   std::function<std::optional<std::pair<std::string, std::string>>(const std::string& name,
                                                                    const std::string& from)>

@@ -102,6 +102,7 @@ std::optional<Refused> CudaCompilers::check_and_assemble(const std::string& ptx,
     refusal->message = at(kernel.at) + "kernel " + kernel.name + " " + refusal->message;
     return refusal;
   }
+  if (line_info_) made.ptx = ptx;
   if (auto refusal = assemble(kernel, made, attempt.diagnostics)) return refusal;
   made.most_shared = shared_bytes_of(capability());
   made.registers = cuda::cubin_registers(made.cubin, made.entry).value_or(0);
@@ -121,6 +122,7 @@ std::optional<Refused> CudaCompilers::compile_cuda(const ResolvedKernel& resolve
   source.first_line = kernel.first_line;
   source.entry = kernel.entry;
   source.macros = resolved.macros;
+  source.line_info = line_info_;
   source.include = [&candidate](const std::string& name, const std::string& from) {
     return find_include(candidate, name, from);
   };
@@ -137,7 +139,7 @@ std::optional<Refused> CudaCompilers::assemble(const Kernel& kernel, CudaKernel&
   // Diagnostics have lines of the author's file only if the author wrote PTX.
   const int first_line = kernel.language == Language::ptx ? kernel.first_line : 0;
   cuda::AssembleOutcome outcome =
-      assembler().assemble(made.ptx, capability(), kernel.file, first_line);
+      assembler().assemble(made.ptx, capability(), kernel.file, first_line, line_info_);
   made.ptx.clear();
   diagnostics.insert(diagnostics.end(), outcome.diagnostics.begin(), outcome.diagnostics.end());
   if (!outcome.ok()) return compile_error(kernel, outcome.diagnostics);

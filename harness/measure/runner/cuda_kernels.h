@@ -54,11 +54,13 @@ struct CudaAttempt {
 class CudaCompilers {
  public:
   /// `ask` returns the capability to compile for; it is called once and may throw kUnsupported.
-  /// `python` translates Triton kernels; without it they are refused.
+  /// `python` translates Triton kernels; without it they are refused. With `line_info` the compiled
+  /// code knows its lines: the PTX is checked and assembled as it stands, not printed anew.
   explicit CudaCompilers(std::function<cuda::ComputeCapability()> ask,
-                         PythonHelper* python = nullptr)
+                         PythonHelper* python = nullptr, bool line_info = false)
       : ask_(std::move(ask)),
         python_(python),
+        line_info_(line_info),
         places_(cuda::toolkit_places()),
         toolkit_(cuda::find_toolkit(places_)) {}
 
@@ -81,6 +83,7 @@ class CudaCompilers {
 
   std::function<cuda::ComputeCapability()> ask_;
   PythonHelper* python_;
+  bool line_info_;
   cuda::ToolkitPlaces places_;
   cuda::Toolkit toolkit_;
   std::optional<cuda::Nvrtc> nvrtc_;

@@ -132,6 +132,13 @@ std::pair<std::string, std::string> architecture_in(const Json& job) {
   return {"TORCH_CUDA_ARCH_LIST", job.at("architecture")};
 }
 
+/// What the libraries of extensions depend on.
+std::string subject_of(const Json& script, const Json& text, const Json& architecture,
+                       const PythonInterpreter& python) {
+  const Json made_from = {script, text, architecture, python.program, python.version, python.cuda};
+  return made_from.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 /// A file in memory, to be read from its start. Throws kIo.
 UniqueFd nameless_file(const std::string& text) {
   UniqueFd file(memfd_create("input", MFD_CLOEXEC));
@@ -357,9 +364,7 @@ class Connection {
   Json compile_extensions(const Json& job, const Prototypes::Known& known) {
     const PythonInterpreter& python = known.python;
     const Json& text = job.at(job.at("made_from") == "" ? "input" : "made_from");
-    const Json made_from = {job.at("script"), text,           job.at("architecture"),
-                            python.program,   python.version, python.cuda};
-    const std::string subject = made_from.dump(-1, ' ', false, Json::error_handler_t::replace);
+    const std::string subject = subject_of(job.at("script"), text, job.at("architecture"), python);
     if (extensions_of_ == subject) return {{"answer", extensions_answer_}};
     const bool first = !scratch_used_;
     const KeptExtensions kept(process::cache_folder(), subject);
@@ -494,6 +499,15 @@ void serve_connection(UniqueFd socket, Prototypes& prototypes) {
 }
 
 }  // namespace
+
+void put_kept_extensions(const PythonInterpreter& python, const PythonJob& job,
+                         const PythonScratch& scratch) {
+  const std::string subject = subject_of(job.script, job.made_from, job.architecture, python);
+  KeptExtensions(process::cache_folder(), subject).put_into(scratch.folder("extensions").get());
+  const std::string bridge = kept_bridge(python).bytes;
+  if (bridge.empty()) return;
+  write_file_in(scratch.folder("bridge").get(), "libkbench_torch.so", bridge);
+}
 
 PythonServer::PythonServer() { start(); }
 

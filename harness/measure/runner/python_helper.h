@@ -26,6 +26,8 @@
 #include <string>
 
 #include "harness/measure/process/channel.h"
+#include "harness/measure/runner/python_interpreter.h"
+#include "harness/measure/runner/python_scratch.h"
 
 namespace kbench::runner {
 
@@ -70,6 +72,11 @@ struct TorchOrder {
   std::string architecture = {};  ///< as the job has it that compiled for it
   std::string question = {};      ///< that it is asked first
 };
+
+/// Puts the extensions that were kept of such a job, and the library that they need, where a
+/// process in the scratch folder finds them.
+void put_kept_extensions(const PythonInterpreter& python, const PythonJob& job,
+                         const PythonScratch& scratch);
 
 /// The process that starts Python's processes, a thread of it for each connection.
 class PythonServer {

@@ -782,4 +782,5 @@ def main():
         channel.send(dict(answer, id=channel.asked))
 
 
-main()
+if __name__ == "__main__":
+    main()

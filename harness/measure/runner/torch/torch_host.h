@@ -98,6 +98,7 @@ std::string_view quick_build_script();   ///< quick_build.py
 std::string_view kernel_names_script();  ///< kernel_names.py
 std::string_view weights_script();       ///< weights.py
 std::string_view driver_script();        ///< driver.py, behind both
+std::string_view checked_script();       ///< checked.py
 std::string_view precompile_script();    ///< precompile.py
 std::string_view make_bridge_script();   ///< make_bridge.py
 /// The headers that extensions are compiled with, and bridge.cc: name -> text.

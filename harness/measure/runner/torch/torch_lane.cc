@@ -231,19 +231,23 @@ TorchChannel::Reply TorchLane::ask(Json question, double seconds) {
   }
 }
 
-void TorchLane::check(double seconds) {
-  Json task = task_;
-  task["do"] = "check";
+Json torch_tensors(Json task, const Graph& graph) {
   Json parameters = Json::array(), call = {{"inputs", Json::array()}, {"outputs", Json::array()}};
-  for (const int id : graph_.values_of(Graph::Kind::parameter)) {
-    parameters.push_back(tensor_of(graph_, id));
+  for (const int id : graph.values_of(Graph::Kind::parameter)) {
+    parameters.push_back(tensor_of(graph, id));
   }
-  for (const int id : graph_.values_of(Graph::Kind::input)) {
-    call["inputs"].push_back(tensor_of(graph_, id));
+  for (const int id : graph.values_of(Graph::Kind::input)) {
+    call["inputs"].push_back(tensor_of(graph, id));
   }
-  for (const int id : graph_.outputs()) call["outputs"].push_back(tensor_of(graph_, id));
+  for (const int id : graph.outputs()) call["outputs"].push_back(tensor_of(graph, id));
   task["parameters"] = std::move(parameters);
   task["calls"] = {std::move(call)};
+  return task;
+}
+
+void TorchLane::check(double seconds) {
+  Json task = torch_tensors(task_, graph_);
+  task["do"] = "check";
   ask(std::move(task), seconds);
 }
 

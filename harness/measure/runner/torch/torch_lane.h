@@ -23,6 +23,9 @@ namespace kbench::runner {
 /// What ModelNew's process is told of the module and the task, but for the tensors.
 nlohmann::json torch_task(const TorchModule& module, const TaskAt& at);
 
+/// The same with its parameters, and inputs and outputs of one call, but for their places.
+nlohmann::json torch_tensors(nlohmann::json task, const Graph& graph);
+
 /// The candidate's code runs from the first prepare() on, and only between two confirmed stops of
 /// its process, which are timed whole but for that prepare(): the inputs of a run are given while
 /// it stands still, and the outputs taken. Nothing that it says is believed: it says that it is
