@@ -393,6 +393,9 @@ constexpr Hint kUsual[] = {
     {kModule, of({Verdict::not_general}), "", nullptr,
      "Take every size from the tensors' shapes or the constructor's arguments, never as a number, "
      "and mask what lies beyond a block."},
+    {kAny, of({Verdict::race}), "", nullptr,
+     "Between a write and a read by other threads stands __syncthreads(), reached by all of the "
+     "block, also before the next write to the same place; and nothing is read that none wrote."},
     {kAny, of({Verdict::impossible}), "", nullptr,
      "Compute all of every output in every run, from that run's inputs."},
 };

@@ -185,6 +185,8 @@ nlohmann::ordered_json question_schema() {
     Schema schema = Schema::object();
     if constexpr (std::same_as<T, OtherSizes>) {
       schema["enum"] = names_to(OtherSizes::require);
+    } else if constexpr (std::same_as<T, Sanitize>) {
+      schema["enum"] = names_to(Sanitize::fail);
     } else if constexpr (std::same_as<T, ToleranceRule>) {
       schema["enum"] = names_to(ToleranceRule::kernelbench);
     } else if constexpr (std::same_as<T, DType>) {

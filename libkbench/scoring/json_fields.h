@@ -49,6 +49,7 @@ KBENCH_FIELDS(Interval, low, point, high)
 KBENCH_FIELDS(Diagnostic, severity, file, line, column, message)
 KBENCH_FIELDS(TunedConfig, text, ms)
 KBENCH_FIELDS(TunedKernel, kernel, chosen, configs)
+KBENCH_FIELDS(SanitizerFinding, checker, kernel, file, line, text)
 
 inline void read_field(const JsonField& f, Verdict& value) { value = f.as(verdict_from_name); }
 inline void read_field(const JsonField& f, DType& value) { value = f.as(dtype_from_name); }
@@ -65,6 +66,7 @@ inline void read_field(const JsonField& f, ToleranceRule& value) {
 inline void read_field(const JsonField& f, OtherSizes& value) {
   value = f.as(other_sizes_from_name);
 }
+inline void read_field(const JsonField& f, Sanitize& value) { value = f.as(sanitize_from_name); }
 inline void read_field(const JsonField& f, Opponent& value) { value = f.as(opponent_from_name); }
 template <class Json>
 void write_field(Json& json, const Opponent& value) {

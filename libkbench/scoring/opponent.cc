@@ -34,6 +34,16 @@ OtherSizes other_sizes_from_name(std::string_view name) {
               "unknown other sizes '" + shown(name) + "'; known: none, note, require");
 }
 
+std::string_view name_of(Sanitize sanitize) {
+  return name_in<Sanitize::fail>({"off", "label", "fail"}, sanitize);
+}
+
+Sanitize sanitize_from_name(std::string_view name) {
+  if (const auto sanitize = value_named(name, Sanitize::fail)) return *sanitize;
+  throw Error(ErrorCode::kInvalidArgument,
+              "unknown way to sanitize '" + shown(name) + "'; known: off, label, fail");
+}
+
 std::span<const std::string_view> pytorch_ways() { return kWays; }
 
 std::string name_of(const Opponent& opponent) {

@@ -361,6 +361,20 @@ std::vector<Diagnostic> diagnostics_of(const Error& error) {
   return places;
 }
 
+std::string in_words(const SanitizerFinding& finding) {
+  const std::string line = finding.line > 0 ? ":" + std::to_string(finding.line) : "";
+  const std::string place = finding.file.empty() ? "" : " (" + finding.file + line + ")";
+  return finding.checker + ": kernel " + finding.kernel + place + ": " + finding.text;
+}
+
+void drop_times(Result& result) {
+  result.samples = 0;
+  result.speedup = {};
+  result.workloads.reset();
+  result.candidate_ms = result.baseline_ms = result.setup_ms = 0;
+  result.gbytes_per_s = result.tflops = 0;
+}
+
 std::string to_json(const Result& result) {
   Json json = fields_json<Json>(result);
   json["task"] = to_string(result.task);  // Its meaning is in the settings.

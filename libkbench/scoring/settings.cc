@@ -17,8 +17,8 @@ std::string settings_text(const Question& question) {
       [&](const char*, const auto& part) {
         const auto fields = json_of<nlohmann::ordered_json>(part);
         for (const auto& [name, value] : fields.items()) {
-          const bool unset =
-              value.is_null() || value == false || (value.is_array() && value.empty());
+          const bool unset = value.is_null() || value == false || value == name_of(Sanitize::off) ||
+                             (value.is_array() && value.empty());
           if (unset) continue;
           text += (text.empty() ? "" : " ") + name + "=" +
                   (value.is_string()         ? value.template get<std::string>()

@@ -45,6 +45,8 @@ constexpr VerdictInfo kVerdicts[] = {
      "The candidate kept the device busy after it had said that it was done."},
     {Verdict::not_general, "not_general",
      "Right at the sizes asked for, and wrong at other sizes of its task."},
+    {Verdict::race, "race",
+     "Right, and a checker found a race, an access out of bounds or a read of unwritten memory."},
     {Verdict::impossible, "impossible",
      "Its time is below what the device needs to read and compute what its outputs depend on."},
     {Verdict::does_not_fit, "does_not_fit",

@@ -152,7 +152,8 @@ TEST(Feedback, OfAModuleQuotesItsLineAndHintsAreForModules) {
   for (const Verdict verdict :
        {Verdict::out_of_memory, Verdict::timeout, Verdict::crashed, Verdict::device_lost,
         Verdict::not_finite, Verdict::all_zero, Verdict::low_precision, Verdict::input_modified,
-        Verdict::out_of_bounds, Verdict::interferes, Verdict::not_general, Verdict::impossible}) {
+        Verdict::out_of_bounds, Verdict::interferes, Verdict::not_general, Verdict::race,
+        Verdict::impossible}) {
     EXPECT_THAT(told_of(verdict, ""), HasSubstr("What mostly helps:")) << name_of(verdict);
   }
 }

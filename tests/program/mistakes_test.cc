@@ -129,6 +129,7 @@ TEST_F(MistypedCommands, FlagsAreNamedAndWhatTheyTake) {
            {"run half.yaml -json", "did you mean '--json'?"},
            {"run half.yaml -j", "'-j'"},
            {"run half.yaml --json=maybe", "'--json' takes no value"},
+           {"run half.yaml --sanitize=maybe", "'maybe' is none of off, label, fail"},
            {"run half.yaml --preset", "--preset auto|PRESET"},
            {"run half.yaml --set", "--set VAR=N"},
            {"run half.yaml --output --json", "'--output' lacks its value"},

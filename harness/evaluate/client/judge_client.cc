@@ -10,6 +10,7 @@
 #include <exception>
 
 #include "harness/evaluate/client/device_list.h"
+#include "harness/evaluate/sanitize/sanitize.h"
 #include "harness/measure/judge_protocol/tries.h"
 #include "harness/measure/process/channel.h"
 #include "harness/measure/process/deadline.h"
@@ -20,8 +21,6 @@
 #include "libkbench/scoring/result_fields.h"
 
 namespace kbench {
-
-Cancelled::Cancelled() : Error(ErrorCode::kTimeout, "the evaluation was cancelled") {}
 
 namespace client {
 namespace {
@@ -347,9 +346,25 @@ JudgeClient::Outcome JudgeClient::run_once(const judge::EvaluateRequest& request
 
 Result JudgeClient::run(const judge::EvaluateRequest& request, const Observer& observer,
                         judge::Findings* findings, const std::stop_token& stop) {
-  Result result = run_untested(request, observer, findings, stop);
   const bool judged = !request.question.check && !request.looks_closer();
+  const bool sanitizes = judged && request.question.rule.sanitize != Sanitize::off;
+  const std::string sanitizer = sanitizes ? sanitize::find_sanitizer(snapshot()) : "";
+  Result result = run_untested(request, observer, findings, stop);
   if (judged && !is_infrastructure_fault(result.verdict)) expect_tested(observer, stop, result);
+  const bool ran = result.correct() || is_about_values(result.verdict);
+  if (!sanitizes || !ran || self_test::lane_of(result) == "vulkan") return result;
+  if (observer.on_stage) observer.on_stage("sanitize");
+  const auto start = Clock::now();
+  try {
+    sanitize::check({*snapshot_, program_path(program_), sanitizer}, request.question, stop,
+                    result);
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const Error& error) {
+    result.sanitized->unknown.push_back(error.message());
+  }
+  result.stage_s["sanitize"] = process::seconds_since(start);
+  result.wall_s += result.stage_s["sanitize"];
   return result;
 }
 

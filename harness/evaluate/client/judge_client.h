@@ -70,7 +70,8 @@ class JudgeClient {
   /// the details that the request asks for. When `stop` is requested the judge is told; if it does
   /// not answer within a second, as when its driver hangs, it is killed, and the next run starts
   /// another. The first verdict of a lane waits for its self-test (self_test.h); where that has
-  /// found a fault, each verdict of the lane is a harness_error that says which.
+  /// found a fault, each verdict of the lane is a harness_error that says which. With
+  /// Rule::sanitize what has run is run again under compute-sanitizer.
   Result run(const judge::EvaluateRequest& request, const Observer& observer = {},
              judge::Findings* findings = nullptr, const std::stop_token& stop = {});
   /// The same, whatever the self-test finds.

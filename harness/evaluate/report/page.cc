@@ -296,6 +296,7 @@ const std::vector<Mark>& marks() {
       verdict(Verdict::all_zero, "zero"),
       verdict(Verdict::wrong_values, "wrong"),
       verdict(Verdict::low_precision, "prec"),
+      verdict(Verdict::race, "race"),
       verdict(Verdict::impossible, "imp"),
       verdict(Verdict::not_general, "gen"),
       verdict(Verdict::passed, ""),

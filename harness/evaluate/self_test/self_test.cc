@@ -30,7 +30,7 @@ std::string head(const std::string& text, const std::string& key) {
 
 Plant plant_of(const std::string& path, const std::string& text) {
   Plant plant;
-  const size_t slash = path.find('/');
+  const size_t slash = path.rfind('/');
   plant.name = path.substr(0, path.rfind('.'));
   plant.file = path.substr(slash + 1);
   plant.text = text;

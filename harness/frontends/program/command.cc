@@ -146,6 +146,13 @@ Option Command::add_flag(const std::string& names, bool& value,
   return Option(*option, *facts_);
 }
 
+Option Command::add_flag(const std::string& name, std::string& value,
+                         const std::string& description, const Check& check) const {
+  CLI::Option* const option = app_->add_flag(name, value, description);
+  if (!group_.empty()) option->group(group_);
+  return Option(*option, *facts_).check(check);
+}
+
 Option Command::option(const std::string& name) const {
   return Option(*app_->get_option(name), *facts_);
 }

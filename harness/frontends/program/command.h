@@ -87,6 +87,9 @@ class Command {
   Option add_setting(const std::string& form, T& value, const std::string& description,
                      const Check& check = {}) const;
   Option add_flag(const std::string& names, bool& value, const std::string& description) const;
+  /// A flag that also takes a value, behind a '=': without one it is "true".
+  Option add_flag(const std::string& name, std::string& value, const std::string& description,
+                  const Check& check) const;
   /// An option that was added before.
   Option option(const std::string& name) const;
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "harness/evaluate/client/device_list.h"
+#include "harness/evaluate/sanitize/sanitize.h"
 #include "harness/frontends/program/candidates.h"
 #include "harness/frontends/program/command.h"
 #include "harness/frontends/program/terminal.h"
@@ -197,6 +198,7 @@ int main(int argc, char** argv) {
   const std::string_view role = argc > 1 ? argv[1] : "";
   if (role == "judge-process") return kbench::judge::run_judge(argc - 2, argv + 2);
   if (role == "runner-process") return kbench::runner::run_runner(argc - 2, argv + 2);
+  if (role == "checked-process") return kbench::sanitize::run_checked_process(argc - 2, argv + 2);
   if (role == "list-devices-process") return kbench::client::run_device_lister();
   kbench::program::let_writes_fail();
   return kbench::program::finish_output(

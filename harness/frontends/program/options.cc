@@ -312,6 +312,12 @@ class FlagAdder {
                 names_to(ToleranceRule::kernelbench));
     } else if constexpr (std::same_as<T, OtherSizes>) {
       add_named(group, value, words, other_sizes_from_name, names_to(OtherSizes::require));
+    } else if constexpr (std::same_as<T, Sanitize>) {
+      const auto read =
+          read_into(value, sanitize_from_name, member_of(names_to(Sanitize::fail)), {});
+      group.add_flag(flag, defaults_.emplace_back(), help, {[read](const std::string& text) {
+                       return read.find_mistake(text == "true" ? "label" : text);
+                     }});
     }
   }
 

@@ -312,6 +312,12 @@ std::string format_result(const Result& r, const std::string& candidate, Detail 
   if (!r.device.empty()) line("device", r.device);
   if (proves_nothing(r)) line("check", std::string(explain_certificate(r.certificate)));
   if (r.holds_at) line("general", holds_at_text(*r.holds_at));
+  if (r.sanitized) {
+    for (const auto& each : r.sanitized->findings) line("sanitized", shown_message(in_words(each)));
+    for (const auto& each : r.sanitized->unknown) line("sanitized", shown_message(each));
+    const std::string clean = listed(r.sanitized->clean, std::identity());
+    if (!clean.empty()) line("sanitized", clean + ": clean at preset " + r.sanitized->preset);
+  }
   if (!r.library_calls.empty()) {
     const std::string share =
         r.own_kernels ? format_number(100 * *r.own_kernels) + "% of its time in its own kernels, "

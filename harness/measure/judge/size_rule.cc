@@ -52,15 +52,6 @@ std::string own_text(const Result& result, const Variables& sizes) {
   return sizes_text(own);
 }
 
-/// A failed result reports no times.
-void drop_times(Result& result) {
-  result.samples = 0;
-  result.speedup = {};
-  result.workloads.reset();
-  result.candidate_ms = result.baseline_ms = result.setup_ms = 0;
-  result.gbytes_per_s = result.tflops = 0;
-}
-
 /// The failure in place of what had passed.
 void fail(Result& result, const Variables& sizes, const Result& wrong) {
   const std::string own = own_text(result, sizes);

@@ -7,6 +7,8 @@
 
 namespace kbench {
 
+Cancelled::Cancelled() : Error(ErrorCode::kTimeout, "the evaluation was cancelled") {}
+
 using nlohmann::json;
 
 static void write_field(json& value, const CandidateSource& source) {

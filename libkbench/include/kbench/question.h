@@ -33,6 +33,16 @@ enum class OtherSizes {
 std::string_view name_of(OtherSizes sizes);               ///< "none", "note", "require"
 OtherSizes other_sizes_from_name(std::string_view name);  ///< throws kInvalidArgument
 
+/// Whether what is launched by CUDA is run once more under NVIDIA's compute-sanitizer, which looks
+/// for races, accesses out of bounds, reads of what nobody wrote and faults of barriers.
+enum class Sanitize {
+  off,
+  label,  ///< what it finds stands in the result (Result::sanitized)
+  fail,   ///< and what passed is a `race` then
+};
+std::string_view name_of(Sanitize sanitize);         ///< "off", "label", "fail"
+Sanitize sanitize_from_name(std::string_view name);  ///< throws kInvalidArgument
+
 /// What makes a candidate pass, and how it is run.
 struct Rule {
   ToleranceRule tolerance = ToleranceRule::kbench;
@@ -44,6 +54,7 @@ struct Rule {
   bool validate = false;       ///< Vulkan's validation layer is on; its messages fail the candidate
   bool full_headers = false;   ///< kbench's own headers take a tenth of the time (docs/modelnew.md)
   bool fresh_runners = false;  ///< no process runs a second candidate, not even of one author
+  Sanitize sanitize = Sanitize::off;
 };
 KBENCH_ASKED_FIELDS(
     Rule,
@@ -63,7 +74,11 @@ KBENCH_ASKED_FIELDS(
     (full_headers, "--full-headers",
      "Compile the extensions of a ModelNew with PyTorch's own headers, ten times as long",
      "Measurement"),
-    (fresh_runners, "", "Run each candidate in a process of its own"))
+    (fresh_runners, "", "Run each candidate in a process of its own"),
+    (sanitize, "--sanitize",
+     "Run CUDA and PyTorch candidates once more, under NVIDIA's compute-sanitizer: what it finds "
+     "is a label, or with --sanitize=fail the verdict race",
+     "Measurement"))
 
 /// When a measurement stops: the 95% interval of the median ratio is within +-`precision` of it, or
 /// the budget is spent; never before min_samples. A candidate below half the baseline's speed is

@@ -78,6 +78,24 @@ struct Workloads {
   Interval least;    ///< of them
 };
 
+/// What a checker of NVIDIA's compute-sanitizer found.
+struct SanitizerFinding {
+  std::string checker;       ///< "racecheck"
+  std::string kernel, file;  ///< the file without folders; empty where it is not known, as the line
+  int line = 0;
+  std::string text;
+};
+/// "racecheck: kernel k (k.yaml:12): Race reported between ..."
+std::string in_words(const SanitizerFinding& finding);
+
+/// How a candidate did under compute-sanitizer (Rule::sanitize).
+struct Sanitized {
+  std::string preset;              ///< whose sizes it was run at; empty: at none
+  std::vector<std::string> clean;  ///< the checkers that found nothing
+  std::vector<SanitizerFinding> findings;
+  std::vector<std::string> unknown;  ///< why nothing is known of the others, a sentence each
+};
+
 /// What is asked: one candidate on one task at one size on one device, and how it is judged. A
 /// value type; a result begins with its fields. Of TaskAt, `variables` has all that the graph read.
 struct Experiment : TaskAt {
@@ -140,6 +158,7 @@ struct Result : Experiment {
   /// process's word; unset on a CPU). And what it called in place of them, by name.
   std::optional<double> own_kernels;
   std::vector<std::string> library_calls;
+  std::optional<Sanitized> sanitized;  ///< unset: not asked for, or not launched by CUDA
   std::optional<HoldsAt> holds_at;     ///< unset: not tried, or the task's sizes cannot be moved
   std::optional<Workloads> workloads;  ///< unset: not asked for, or the sizes cannot be moved
   bool busy = false;                 ///< others kept a software device's processors busy meanwhile
@@ -156,6 +175,9 @@ struct Result : Experiment {
 
   bool correct() const { return verdict == Verdict::passed; }
 };
+
+/// Takes back what only counts of a result that passed: its samples, times and rates.
+void drop_times(Result& result);
 
 std::string to_json(const Result& result);         ///< one line, no newline at the end
 Result result_from_json(const std::string& line);  ///< throws kParse

@@ -26,6 +26,7 @@ enum class Verdict {
   out_of_bounds,      ///< wrote outside a buffer
   interferes,         ///< kept the device busy when it said that it was done
   not_general,        ///< wrong at other sizes of its task, where that counts
+  race,               ///< a checker of its kernels found a fault, where that counts
   impossible,         ///< faster than the device can read and write what it has to
   // --- not the candidate's fault: never counted against it ------------------------------------
   does_not_fit,   ///< the task's own tensors exceed this device's memory

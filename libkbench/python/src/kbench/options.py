@@ -22,6 +22,9 @@ class Rule:
     other_sizes: Optional[str] = None
     """Other sizes of their task for passing candidates: none; note, whether they are right there;
     require, to pass only where they are (not_general)."""
+    sanitize: Optional[str] = None
+    """Run CUDA and PyTorch candidates once more, under NVIDIA's compute-sanitizer: what it finds is
+    a label, or with --sanitize=fail the verdict race."""
     tolerance: Optional[str] = None
     """Rule for passing: kbench (scale-aware), or kernelbench (the original's)."""
     validate: Optional[bool] = None

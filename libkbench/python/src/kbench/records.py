@@ -115,6 +115,32 @@ class Workloads:
 
 
 @dataclass(frozen=True)
+class SanitizerFinding:
+    """What a checker of NVIDIA's compute-sanitizer found."""
+
+    checker: str
+    kernel: str
+    file: str
+    line: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Sanitized:
+    """How a candidate did under compute-sanitizer."""
+
+    preset: str
+    clean: tuple[str, ...]
+    findings: tuple[SanitizerFinding, ...]
+    unknown: tuple[str, ...]
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> "Sanitized":
+        findings = tuple(SanitizerFinding(**each) for each in value["findings"])
+        return cls(value["preset"], tuple(value["clean"]), findings, tuple(value["unknown"]))
+
+
+@dataclass(frozen=True)
 class Result:
     """What was asked and what came out: docs/results-format.md describes every field."""
 
@@ -165,6 +191,8 @@ class Result:
     own_kernels: Optional[float]
     """The share of its time in kernels of its own; None where that is not known."""
     library_calls: tuple[str, ...]
+    sanitized: Optional[Sanitized]
+    """None where it was not asked for, or CUDA does not launch the candidate."""
     holds_at: Optional[HoldsAt]
     """At sizes drawn in secret; None where it was not tried."""
     workloads: Optional[Workloads]
@@ -200,6 +228,7 @@ class Result:
             "made_for": (),
             "own_kernels": None,
             "library_calls": (),
+            "sanitized": None,
             "holds_at": None,
             "workloads": None,
             "stage_s": {},
@@ -218,6 +247,8 @@ class Result:
                 member = tuple(TunedKernel.from_json(one) for one in member)
             elif each.name in ("made_for", "library_calls"):
                 member = tuple(member)
+            elif each.name == "sanitized":
+                member = None if member is None else Sanitized.from_json(member)
             elif each.name == "holds_at":
                 member = None if member is None else HoldsAt.from_json(member)
             elif each.name == "workloads":

@@ -16,7 +16,7 @@ NO_REWARD = frozenset({"harness_error", "does_not_fit", "compiles"})
 CHEATS = frozenset({"impossible", "interferes"})
 """Worth nothing whatever the floors are: what scores so is not trying to compute the task."""
 COMPUTED = frozenset(
-    {"partly_written", "not_finite", "low_precision", "wrong_values", "not_general"}
+    {"partly_written", "not_finite", "low_precision", "wrong_values", "not_general", "race"}
 )
 """Its own kernels ran to the end and computed something else. Not all_zero and not_written, which
 a kernel without a body earns."""
