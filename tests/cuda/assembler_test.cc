@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "harness/measure/cuda/ptx.h"
+#include "harness/measure/cuda/ptx_rules.h"
 #include "kbench/error.h"
 #include "tests/cuda/compilers.h"
 #include "tests/error_of.h"
@@ -50,6 +52,28 @@ TEST(Assembler, MakesACubinOfPtxAndNamesTheLineOfAnError) {
   EXPECT_EQ(refused.diagnostics[0].file, "c.yaml");
   EXPECT_GE(refused.diagnostics[0].line, 17);
   EXPECT_LE(refused.diagnostics[0].line, 18);
+}
+
+TEST(Assembler, KeepsTheLinesOfTheAuthorsFile) {
+  const RealCompilers real = real_compilers();
+  if (!real.assembler) GTEST_SKIP() << real.missing;
+  CudaSource source;
+  source.text =
+      "__device__ float twice(float v) { return 2.0f * v; }\n"
+      "__global__ void k(float* y) { y[threadIdx.x] = twice(y[threadIdx.x]); }\n";
+  source.file = "my/lines.yaml";
+  source.first_line = 12;
+  source.line_info = true;
+  const CudaOutcome compiled = real.nvrtc->compile(source, {9, 0});
+  ASSERT_TRUE(compiled.ok());
+  EXPECT_THAT(compiled.ptx, HasSubstr(".loc\t1 13 "));
+  // The rules for candidates let it through.
+  EXPECT_FALSE(check_ptx(parse_ptx(compiled.ptx)));
+  const AssembleOutcome made =
+      real.assembler->assemble(compiled.ptx, {9, 0}, source.file, 0, /*line_info=*/true);
+  ASSERT_TRUE(made.ok());
+  const std::string_view bytes(reinterpret_cast<const char*>(made.cubin.data()), made.cubin.size());
+  EXPECT_NE(bytes.find("lines.yaml"), bytes.npos);
 }
 
 TEST(Cubin, OfAnyBytesIsReadWithoutLookingBehindThem) {
