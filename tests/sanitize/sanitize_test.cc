@@ -118,6 +118,15 @@ TEST(CheckerReport, IsCleanOnlyByItsSummary) {
   EXPECT_EQ(broken.errors, std::nullopt);
   EXPECT_THAT(broken.findings, IsEmpty());
   EXPECT_EQ(broken.last_words, "kbench: cuInit gave 100");
+  EXPECT_EQ(read_report("memcheck", "========= Error: Cannot find executable 'x'\n").last_words,
+            "Error: Cannot find executable 'x'");
+}
+
+TEST(Sanitize, NamesItsProgramSoThatAnotherProcessFindsIt) {
+  const std::string path = path_for_others("/proc/self/exe");
+  EXPECT_EQ(std::system(("cmp -s " + path + " /proc/$PPID/exe").c_str()), 0) << path;
+  EXPECT_NE(std::system(("cmp -s " + path + " /proc/self/exe").c_str()), 0) << path;
+  EXPECT_EQ(path_for_others("/usr/bin/kbench"), "/usr/bin/kbench");
 }
 
 /// A machine with a GPU and a compute-sanitizer, of which a script plays the part: a checker finds

@@ -47,6 +47,8 @@ CheckerReport read_report(std::string_view checker, const std::string& printed) 
                heading.empty() && !report.findings.empty()) {
       report.findings.back().text += " " + words;  // The other access of a race.
     }
+    const bool of_checker = text.starts_with("Error: ") || text.starts_with("Internal ");
+    if (of_checker && report.last_words.empty()) report.last_words = shown(text);
     if (begin <= kMark.size() + 1) heading = std::regex_search(text, warning) ? "" : words;
     SanitizerFinding made{std::string(checker), "", "", 0, heading};
     if (heading.empty() || !read_place(text, made)) continue;

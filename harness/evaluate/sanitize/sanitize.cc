@@ -196,7 +196,8 @@ void run(const Machine& machine, Question question, const std::vector<std::strin
   Json order = {{"request", judge::to_json(judge::EvaluateRequest{.question = question})},
                 {"device", judge::to_json(machine.device)},
                 {"readable", readable}};
-  std::vector<std::string> command = {machine.sanitizer, machine.program, "checked-process"};
+  std::vector<std::string> command = {machine.sanitizer, path_for_others(machine.program),
+                                      "checked-process"};
   if (torch) {
     order = torch_job(question, machine.device, candidate, readable, own, folder);
     command = {machine.sanitizer, order.at("python"), "-I", "-B", "-c", ""};
@@ -256,6 +257,10 @@ std::string find_sanitizer(const vulkan::DeviceSnapshot& device) {
   }
   runner::cuda_capability(device);
   return *found + "/compute-sanitizer";
+}
+
+std::string path_for_others(const std::string& program) {
+  return program == "/proc/self/exe" ? "/proc/" + std::to_string(getpid()) + "/exe" : program;
 }
 
 void check(const Machine& machine, const Question& question, const std::stop_token& stop,

@@ -24,7 +24,7 @@ std::string find_sanitizer(const vulkan::DeviceSnapshot& device);
 struct CheckerReport {
   std::optional<int> errors;  ///< by its summary; nothing: it has not come to its end
   std::vector<SanitizerFinding> findings;
-  std::string last_words;  ///< of the process under it
+  std::string last_words;  ///< of the process under it, or the checker's own error
 };
 /// Of all that a checker and the process under it have printed. What is in no kernel, and warnings,
 /// which may be meant so, are no findings.
@@ -35,6 +35,9 @@ struct Machine {
   std::string program;    ///< kbench
   std::string sanitizer;  ///< compute-sanitizer
 };
+/// A path of the program for another process, which /proc/self/exe is not.
+std::string path_for_others(const std::string& program);
+
 /// Runs a judged candidate under all checkers that are believed here, and writes what they find
 /// into its result; where findings are to `fail`, what passed becomes a race. Throws Cancelled.
 void check(const Machine& machine, const Question& question, const std::stop_token& stop,

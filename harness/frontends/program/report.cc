@@ -213,15 +213,13 @@ std::string holds_at_text(const HoldsAt& holds_at) {
          (wrong.message.empty() ? "" : ": " + shown_message(wrong.message));
 }
 
-/// "geometric mean 1.31 [1.29, 1.33] of 8 further sizes; least 0.93 [0.92, 0.94] at N=513".
-std::string workloads_text(const Workloads& workloads) {
+/// "0.93 [0.92, 0.94] at N=513".
+std::string least_text(const Workloads& workloads) {
   const auto least = std::ranges::min_element(
       workloads.each, {}, [](const Workload& each) { return each.speedup.point; });
   const std::string sizes = listed(
       least->sizes, [](const auto& size) { return size.first + "=" + to_string(size.second); });
-  return "geometric mean " + format_speedup(workloads.geomean) + " of " +
-         counted(workloads.each.size(), "further size") + "; least " +
-         format_speedup(workloads.least) + " at " + sizes;
+  return format_speedup(workloads.least) + " at " + sizes;
 }
 
 /// "matmul: num_warps 8, BLOCK 64 in 0.12 ms, the fastest of 4 (slowest 0.31 ms)".
@@ -331,7 +329,11 @@ std::string format_result(const Result& r, const std::string& candidate, Detail 
   for (const TunedKernel& tuned : r.tuning) line("tuned", format_tuning(tuned));
   if (r.samples > 0) {
     if (r.correct()) line("speedup", format_speedup(r.speedup) + " over " + r.baseline);
-    if (r.workloads) line("", workloads_text(*r.workloads));
+    if (r.workloads) {
+      line("geomean", format_speedup(r.workloads->geomean) + " of " +
+                          counted(r.workloads->each.size(), "further size"));
+      line("least", least_text(*r.workloads));
+    }
     line("candidate",
          format_ms(r.candidate_ms) + (full ? ", " + format_number(r.gbytes_per_s) + " GB/s, " +
                                                  format_number(r.tflops) + " TFLOP/s"
