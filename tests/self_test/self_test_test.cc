@@ -131,6 +131,15 @@ TEST(SelfTest, NoticesATimeThatIsOffByTwoPercent) {
   }
 }
 
+TEST(SelfTest, AsksASoftwareDeviceForNoTimes) {
+  vulkan::DeviceSnapshot device = a_gpu();
+  device.type = VK_PHYSICAL_DEVICE_TYPE_CPU;
+  Machine slow;
+  slow.change["vulkan/twice"] = Machine::right("vulkan/once");
+  EXPECT_EQ(test("vulkan", plants("vulkan"), device, slow.judge()).fault(), "");
+  EXPECT_THAT(slow.tested("vulkan").fault(), HasSubstr("vulkan/twice"));
+}
+
 TEST(SelfTest, NoticesAPlantThatAnotherLaneHasRun) {
   Result other = Machine::right("cuda/right");
   other.lane = "vulkan";
