@@ -29,7 +29,8 @@ Question full_question() {
   question.preset = "v0";
   question.overrides = {{"dim", int64_t{65}}, {"p", 0.5}};
   question.dtype = DType::bf16;
-  question.rule = {ToleranceRule::kernelbench, OtherSizes::require, true, true, true};
+  question.rule = {
+      ToleranceRule::kernelbench, OtherSizes::require, 3, true, true, true, Sanitize::fail};
   question.plan = {0.5, 3, 9, 99, {0.5, 2}, ~uint64_t{0}};
   question.limits = {1, 2, 3, int64_t{1} << 30};
   question.opponent = opponent_from_name("best:torch,torch.compile:max-autotune");

@@ -23,7 +23,7 @@ def driver():
     text = "".join(open(os.path.join(SCRIPTS, name + ".py")).read() + "\n"
                    for name in ("load_module", "kernel_names", "weights", "driver"))  # fmt: skip
     module = types.ModuleType("driver")
-    exec(compile(text.rsplit("main()", 1)[0], "driver.py", "exec"), module.__dict__)
+    exec(compile(text, "driver.py", "exec"), module.__dict__)
     module.torch = torch
     module.DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
     module.DTYPES = {"f32": torch.float32, "f16": torch.float16}

@@ -31,7 +31,11 @@ EvaluateRequest at_further_sizes(EvaluateRequest request, const CandidateSource&
 }
 
 EvaluateRequest at_sizes(EvaluateRequest request, const Variables& sizes) {
-  for (const auto& [name, value] : sizes) request.question.overrides[name] = value;
+  Question& asked = request.question;
+  for (const auto& [name, value] : sizes) asked.overrides[name] = value;
+  if (!request.values_only) {  // Else its trial does so.
+    asked.plan.seed = trial::SecretStream(asked.plan.seed).at_sizes(asked.overrides);
+  }
   return request;
 }
 

@@ -21,7 +21,7 @@ class SecretStream {
   /// The seed of the inputs that a trial draws the n-th time (1: the warm-up's), or of what comes
   /// before them (0), as parameters.
   uint64_t of_draw(int n) const;
-  /// The key of a trial by values alone at further sizes; no two sizes have the same values.
+  /// The key of a trial at further sizes; no two sizes have the same values.
   uint64_t at_sizes(const Variables& sizes) const;
 
  private:
