@@ -66,6 +66,20 @@ class Score : public ::testing::Test {
   ScratchFolder folder_;
 };
 
+TEST_F(Score, IsByTheSpeedupOverFurtherSizesWhereThatIsAskedFor) {
+  Result timed = result_of("a", {1, 19}, 2);
+  timed.settings += " workloads=1";
+  timed.workloads = Workloads{
+      {{{{"dim", int64_t{63}}}, {0.4, 0.5, 0.6}, 2, 1}}, {0.4, 0.5, 0.6}, {0.4, 0.5, 0.6}};
+  write("1.jsonl", {timed});
+  EXPECT_THAT(score("1.jsonl").out, AllOf(HasSubstr("2.00x"), Not(HasSubstr("further sizes"))));
+  EXPECT_THAT(score("1.jsonl --fast-p-of least").out,
+              AllOf(HasSubstr("0.50x"), HasSubstr("speedups are the least of further sizes")));
+  write("2.jsonl", {result_of("a", {1, 20}, 2)});
+  EXPECT_THAT(refusal("1.jsonl 2.jsonl --fast-p-of geomean"),
+              HasSubstr("level1/20 of a was timed at its own sizes alone"));
+}
+
 TEST_F(Score, MakesOneLeaderboardOfAllFiles) {
   const Result uncertain = result_of("a", {2, 80}, 0.5);  // a trivial task, whatever the line says
   write("1.jsonl", {result_of("a", {1, 19}, 2), uncertain});

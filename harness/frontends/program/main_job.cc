@@ -210,6 +210,7 @@ void report(const Job& job, const Shard& shard, const MainJobOptions& options, s
     std::fprintf(human, "speedups are against %s\n%s", recorded->label().c_str(),
                  recorded_notice(*recorded, job.device.name).c_str());
   }
+  std::fputs(options.fast_p.note().c_str(), human);
   const std::string table =
       shard.whole() ? format_leaderboard(rows) : shard_notice(shard, results.size());
   std::fputs(format_scores(table, rows, job.device.software() ? job.device.name : "",

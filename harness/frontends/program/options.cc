@@ -201,6 +201,13 @@ void FastPOptions::add_to(Command app) {
                   member_of(names_to(SpeedupOf::least)));
 }
 
+std::string FastPOptions::note() const {
+  if (which() == SpeedupOf::own) return "";
+  return std::string("speedups are ") +
+         (which() == SpeedupOf::geomean ? "geometric means over" : "the least of") +
+         " further sizes\n";
+}
+
 std::pair<std::string, std::string> file_and_part(const std::string& text) {
   const size_t colon = text.rfind(':');
   if (colon == text.npos || access(text.c_str(), F_OK) == 0) return {text, ""};

@@ -77,6 +77,7 @@ struct FastPOptions {
 
   void add_to(Command app);
   SpeedupOf which() const { return speedup_of_from_name(speedup_of); }
+  std::string note() const;  ///< a line that says which speedup counts; empty: that at own sizes
 };
 
 /// Of "FILE" or "FILE:PART", where there is no file of the whole name: both; PART may be empty.

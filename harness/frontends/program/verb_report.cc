@@ -210,6 +210,7 @@ std::string scores_of(const ReportOptions& options) {
             "\n";
     if (one.software_device) software = one.device;
   }
+  text += options.fast_p.note();
   return broken_lines(text + format_scores(format_leaderboard(rows), rows, software,
                                            format_failures(with_gaps(results, rows), {})));
 }

@@ -33,7 +33,7 @@ EvaluateRequest at_further_sizes(EvaluateRequest request, const CandidateSource&
 EvaluateRequest at_sizes(EvaluateRequest request, const Variables& sizes) {
   Question& asked = request.question;
   for (const auto& [name, value] : sizes) asked.overrides[name] = value;
-  if (!request.values_only) {  // Else its trial does so.
+  if (!request.values_only) {  // A trial by values alone has others at each size by itself.
     asked.plan.seed = trial::SecretStream(asked.plan.seed).at_sizes(asked.overrides);
   }
   return request;
