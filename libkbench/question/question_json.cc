@@ -94,6 +94,8 @@ class AskedReader {
         read_value(field, value);
         if constexpr (std::is_arithmetic_v<T> && !std::same_as<T, bool>) {
           expect_within(field, name, static_cast<double>(value), words);
+        } else if constexpr (std::same_as<T, std::optional<uint64_t>>) {
+          if (value) expect_within(field, name, static_cast<double>(*value), words);
         }
       }
     }
@@ -203,6 +205,10 @@ nlohmann::ordered_json question_schema() {
     if constexpr (std::is_arithmetic_v<T> && !std::same_as<T, bool>) {
       schema["minimum"] =
           std::integral<T> ? Schema(static_cast<int64_t>(words.low)) : Schema(words.low);
+    }
+    if (std::same_as<T, std::optional<uint64_t>> && words.high != FieldWords{}.high) {
+      schema["minimum"] = static_cast<int64_t>(words.low);
+      schema["maximum"] = static_cast<int64_t>(words.high);
     }
     if (!words.help.empty()) schema["description"] = words.help;
     to[name] = std::move(schema);

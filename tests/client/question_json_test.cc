@@ -114,6 +114,7 @@ TEST(QuestionJson, EachMistakeIsNamed) {
        "limits.total_seconds must be a number from 0.001 to"},
       {{{"limits", {{"host_bytes", 5}}}}, "limits.host_bytes must be a number from 1048576"},
       {{{"plan", {{"thresholds", std::vector<double>(101)}}}}, "more than 100"},
+      {{{"rule", {{"workloads", 65u}}}}, "rule.workloads must be a number from 1 to 64"},
       {{{"rule", {{"tolerance", "mine"}}}}, "kbench or kernelbench"},
       {{{"rule", {{"other_sizes", "all"}}}}, "none, note, require"},
       {{{"rule", {{"validate", 1}}}}, "rule.validate must be true or false"},

@@ -208,6 +208,7 @@ TEST_F(MistypedCommands, ValuesAreNamedAndTheirRange) {
            {"--fast-p-of most", "most"},
            {"--fast-p-of least", "--fast-p-of least takes --workloads N"},
            {"--workloads 0", "--workloads"},
+           {"--workloads 65", "not a whole number from 1 to 64"},
            {"--fast-p 1,nan", "--fast-p"},
            {"--level 7", "level 7"},
            {"--shard 0/2", "I from 1 to N"},

@@ -308,7 +308,10 @@ class FlagAdder {
     } else if constexpr (std::same_as<T, int64_t>) {
       add_in_units(group, value, words);
     } else if constexpr (std::same_as<T, std::optional<uint64_t>>) {
-      group.add_option(flag, value, help, whole_number());
+      group.add_option(flag, value, help,
+                       words.high == FieldWords{}.high ? whole_number()
+                                                       : number_from(static_cast<int>(words.low),
+                                                                     static_cast<int>(words.high)));
     } else if constexpr (std::same_as<T, std::optional<RecordedTimes>>) {
       group.add_setting(flag, baseline_, help);
     } else if constexpr (std::same_as<T, Opponent>) {
