@@ -81,8 +81,8 @@ TEST(CertificateFile, AnExperimentAtOtherSizesIsUntried) {
   EXPECT_EQ(
       certification(task_at({1, 40}, Preset::v0_1, {{"batch_size", int64_t{1}}}, DType::bf16)),
       kUntried);
-  EXPECT_EQ(certification(task_at({1, 40}, Preset::train, {}, DType::f16)), kUntried);
-  EXPECT_EQ(certification(task_at({1, 40}, Preset::v0, {}, DType::bf16)), kUntried);
+  EXPECT_EQ(certification(task_at({1, 40}, Preset::train, {}, DType::f16)), kCertifiedPrecision);
+  EXPECT_EQ(certification(task_at({1, 40}, Preset::v0, {}, DType::bf16)), kNotCertified);
   TaskAt own;
   own.task = {0, 0, "my/mlp", 1};
   own.preset = "smoke";

@@ -107,6 +107,9 @@ TEST_F(RecordedOpponent, MistakesAreFoundBeforeAnythingRuns) {
     EXPECT_EQ(count_lines(said.err), 1u) << said.err;
     EXPECT_THAT(said.err, HasSubstr(message));
   }
+  const Said timed = evaluate(table("slow.json", 1000), {"--workloads", "4"});
+  EXPECT_EQ(timed.code, 2);
+  EXPECT_THAT(timed.err, HasSubstr("--baseline FILE has none of them"));
   const Said said = evaluate(table("slow.json", 1000) + ":us");
   EXPECT_EQ(said.code, 2);
   EXPECT_THAT(said.err, HasSubstr("has no column 'us'; it has ms"));

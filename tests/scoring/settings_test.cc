@@ -62,7 +62,7 @@ TEST(Settings, OfAnyFieldOfRulePlanAndLimitsAreOthersOnceItChanges) {
         }
       },
       question);
-  EXPECT_EQ(fields, 16u);
+  EXPECT_EQ(fields, 17u);
 }
 
 TEST(Settings, OfEarlierVersionsAreReadAsTodays) {

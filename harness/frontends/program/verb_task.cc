@@ -269,7 +269,7 @@ int run_task(const TaskVerbOptions& options) {
 Verb add_task(Command program) {
   auto options = std::make_shared<TaskVerbOptions>();
   const Command app = program.add_verb(
-      "task", "Tasks of your own: check or certify a file, begin one, make one of PyTorch",
+      "task", "Tasks of your own: check, certify or begin one, make one of PyTorch",
       "Checks a file of a task of your own, or a folder of them: sizes, work and memory at every "
       "preset, right values that are NaN or always the same, what no output depends on, whether "
       "PyTorch computes the same at preset smoke where "
