@@ -63,7 +63,7 @@ constexpr char kInitcheck[] = R"(========= COMPUTE-SANITIZER
 
 constexpr char kSynccheck[] = R"(========= COMPUTE-SANITIZER
 ========= Barrier error detected. Divergent thread(s) in warp.
-=========     at 0x70 in /work/divergent.cu:52:myKernel(int *, const float *)
+=========     at 0x70 in /tmp/my/divergent.cu:52:myKernel(int *, const float *)
 =========     by thread (32,0,0) in block (0,0,0)
 =========
 ========= ERROR SUMMARY: 1 error

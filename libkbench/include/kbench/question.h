@@ -34,7 +34,8 @@ std::string_view name_of(OtherSizes sizes);               ///< "none", "note", "
 OtherSizes other_sizes_from_name(std::string_view name);  ///< throws kInvalidArgument
 
 /// Whether what is launched by CUDA is run once more under NVIDIA's compute-sanitizer, which looks
-/// for races, accesses out of bounds, reads of what nobody wrote and faults of barriers.
+/// for races, accesses out of bounds, reads of memory before anything was written to it, and
+/// barriers that some threads of a block skip.
 enum class Sanitize {
   off,
   label,  ///< what it finds stands in the result (Result::sanitized)
