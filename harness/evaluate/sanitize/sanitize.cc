@@ -53,9 +53,10 @@ void run_candidate(const Question& question, const vulkan::DeviceSnapshot& devic
   const auto python = triton ? std::make_unique<runner::PythonHelper>() : nullptr;
   const auto folders = cuda::find_toolkit(cuda::toolkit_places()).folders();
   readable.insert(readable.end(), folders.begin(), folders.end());
+  // Opened unlocked: a checker and the driver find each other by sockets and shared memory.
+  cuda::Driver driver(device.device_uuid);
   runner::LockIn lock({.readable = readable, .device = vulkan::to_string(device.device_uuid)});
   lock.before_open();
-  cuda::Driver driver(device.device_uuid);
   lock.after_open(/*software_device=*/false);
   cuda::Driver::State& state = driver.state();
 

@@ -18,7 +18,7 @@ def loaded(name, text, **names):
     return module
 
 
-def fill(tensor, values, torch):
+def fill(tensor, values):
     data = bytearray(values.read(tensor.numel() * tensor.element_size()))
     if data:
         tensor.copy_(torch.frombuffer(data, dtype=tensor.dtype).reshape(tensor.shape))
@@ -38,17 +38,21 @@ os.environ.update(PATH=os.path.dirname(sys.executable) + ":" + os.environ["PATH"
                   # Each tensor has memory of its own, whose ends and first writes checkers see.
                   PYTORCH_NO_CUDA_MEMORY_CACHING="1")  # fmt: skip
 prototype = loaded("prototype", job["prototype"])
-prototype.lock_in(job["lock"])
 script = loaded("driver", job["driver"], filter_system_calls=prototype.filter_system_calls)
-# All else that a process of driver.py warms up would be checked, too.
-script.load_kernels = lambda: script.torch.zeros(1, device="cuda")
+# What a process of driver.py warms up would be checked, too.
+script.load_kernels = lambda: None
+import torch  # noqa: E402
+
+# A checker and CUDA's driver find each other by sockets and shared memory, so first of all.
+torch.zeros(1, device="cuda")
+prototype.lock_in(job["lock"])
 driver = script.Driver()
 try:
     driver.answer({"do": "start", "cuda": True, "filter": job["filter"],
                    "seccomp": job["lock"]["calls"]["seccomp"]}, [])  # fmt: skip
     driver.answer(job["task"], [])
     for tensor in driver.memory.parameters + driver.memory.inputs[0]:
-        fill(tensor, values, script.torch)
+        fill(tensor, values)
     driver.answer({"do": "load"}, [])
     driver.answer({"do": "run", "calls": 1, "capture": False, "timed": False}, [])
 except script.Refusal as refusal:
