@@ -189,6 +189,9 @@ TEST(SelfTest, IsPassedOnceForALaneADriverAndAProgramAndAFaultIsNotKept) {
   EXPECT_THAT(fault_of_lane("vulkan", device, program, machine.judge()), HasSubstr("vulkan/half"));
   const auto kept = std::distance(std::filesystem::directory_iterator(folder.path("cache")), {});
   EXPECT_EQ(kept, 3);  // The key, and two passes.
+  device.driver = "3.0";
+  keep_pass("vulkan", device, program);  // As `devices --check` does.
+  EXPECT_EQ(fault_of_lane("vulkan", device, program, machine.judge()), "");
   unsetenv("KBENCH_CACHE");
 }
 

@@ -398,7 +398,9 @@ self_test::Report JudgeClient::test(std::string_view lane) {
   const auto judge = [&](const Question& plant) {
     return run_untested({.question = plant, .more = true}, {}, nullptr, {});
   };
-  return self_test::test(lane, self_test::plants(lane), snapshot(), judge);
+  self_test::Report report = self_test::test(lane, self_test::plants(lane), snapshot(), judge);
+  if (report.fault().empty()) self_test::keep_pass(lane, snapshot(), program_path(program_));
+  return report;
 }
 
 Result JudgeClient::run_untested(const judge::EvaluateRequest& request, const Observer& observer,

@@ -62,5 +62,8 @@ Report test(std::string_view lane, const std::vector<Plant>& plants,
 /// meanwhile wait.
 std::string fault_of_lane(std::string_view lane, const vulkan::DeviceSnapshot& device,
                           const std::string& program, const Judge& judge);
+/// Keeps a pass of test() for later processes.
+void keep_pass(std::string_view lane, const vulkan::DeviceSnapshot& device,
+               const std::string& program);
 
 }  // namespace kbench::self_test

@@ -35,7 +35,17 @@ std::string subject_of(std::string_view lane, const vulkan::DeviceSnapshot& devi
   return subject;
 }
 
+std::string name_of(const std::string& subject) {
+  return kPrefix + Sha256().add(subject).hex().substr(0, 16);
+}
+
 }  // namespace
+
+void keep_pass(std::string_view lane, const vulkan::DeviceSnapshot& device,
+               const std::string& program) {
+  const std::string subject = subject_of(lane, device, program);
+  process::OwnFolder(process::cache_folder()).keep(name_of(subject), subject, kPassed);
+}
 
 std::string fault_of_lane(std::string_view lane, const vulkan::DeviceSnapshot& device,
                           const std::string& program, const Judge& judge) {
@@ -45,12 +55,11 @@ std::string fault_of_lane(std::string_view lane, const vulkan::DeviceSnapshot& d
   const std::string subject = subject_of(lane, device, program);
   if (const auto found = known.find(subject); found != known.end()) return found->second;
   const process::OwnFolder folder(process::cache_folder());
-  const std::string name = kPrefix + Sha256().add(subject).hex().substr(0, 16);
   std::string fault;
-  if (folder.kept(name, subject) != kPassed) {
+  if (folder.kept(name_of(subject), subject) != kPassed) {
     fault = test(lane, plants(lane), device, judge).fault();
-    if (fault.empty()) folder.keep(name, subject, kPassed);
-    folder.forget_stale(kPrefix, name);
+    if (fault.empty()) keep_pass(lane, device, program);
+    folder.forget_stale(kPrefix, name_of(subject));
   }
   return known[subject] = fault;
 }
