@@ -351,7 +351,8 @@ Result JudgeClient::run(const judge::EvaluateRequest& request, const Observer& o
   const std::string sanitizer = sanitizes ? sanitize::find_sanitizer(snapshot()) : "";
   Result result = run_untested(request, observer, findings, stop);
   if (judged && !is_infrastructure_fault(result.verdict)) expect_tested(observer, stop, result);
-  const bool ran = result.correct() || is_about_values(result.verdict);
+  const bool ran = result.correct() || is_about_values(result.verdict) ||
+                   result.verdict == Verdict::out_of_bounds || result.verdict == Verdict::crashed;
   if (!sanitizes || !ran || self_test::lane_of(result) == "vulkan") return result;
   if (observer.on_stage) observer.on_stage("sanitize");
   const auto start = Clock::now();
