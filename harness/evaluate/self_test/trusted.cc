@@ -55,11 +55,12 @@ std::string fault_of_lane(std::string_view lane, const vulkan::DeviceSnapshot& d
   const std::string subject = subject_of(lane, device, program);
   if (const auto found = known.find(subject); found != known.end()) return found->second;
   const process::OwnFolder folder(process::cache_folder());
+  const std::string name = name_of(subject);
   std::string fault;
-  if (folder.kept(name_of(subject), subject) != kPassed) {
+  if (folder.kept(name, subject) != kPassed) {
     fault = test(lane, plants(lane), device, judge).fault();
-    if (fault.empty()) keep_pass(lane, device, program);
-    folder.forget_stale(kPrefix, name_of(subject));
+    if (fault.empty()) folder.keep(name, subject, kPassed);
+    folder.forget_stale(kPrefix, name);
   }
   return known[subject] = fault;
 }
