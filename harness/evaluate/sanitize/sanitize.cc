@@ -53,7 +53,8 @@ void run_candidate(const Question& question, const vulkan::DeviceSnapshot& devic
   const auto python = triton ? std::make_unique<runner::PythonHelper>() : nullptr;
   const auto folders = cuda::find_toolkit(cuda::toolkit_places()).folders();
   readable.insert(readable.end(), folders.begin(), folders.end());
-  // Opened unlocked: a checker and the driver find each other by sockets and shared memory.
+  // Opened unlocked: a checker and the driver find each other by sockets and shared memory. The
+  // driver's threads are then held by the filter of system calls alone.
   cuda::Driver driver(device.device_uuid);
   runner::LockIn lock({.readable = readable, .device = vulkan::to_string(device.device_uuid)});
   lock.before_open();

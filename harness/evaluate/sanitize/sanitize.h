@@ -1,9 +1,10 @@
 // Candidates under NVIDIA's compute-sanitizer, which looks for races in shared memory, accesses out
 // of bounds, reads of memory before anything was written to it, and barriers that some threads of a
 // block skip.
-// Once, untimed, at small sizes, locked in as runners are: kernels in `kbench checked-process`, a
-// ModelNew in a python3 (runner/torch/checked.py). A checker is believed on a machine once it has
-// found its planted fault there, and nothing in the fault's twin (self_test/plants/sanitize).
+// Once, untimed, at small sizes: kernels in `kbench checked-process`, a ModelNew in a python3
+// (runner/torch/checked.py), each locked in as runners are once its device is open. A checker is
+// believed on a machine once it has found its planted fault there, and nothing in the fault's twin
+// (self_test/plants/sanitize).
 #pragma once
 
 #include <optional>
